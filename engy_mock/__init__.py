@@ -1,0 +1,51 @@
+"""A pretend LLM inference service for tests: the Engy and Scale APIs, repeatable to the byte."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engy_mock.gateway import Settings as Settings
+    from engy_mock.mock import EngyMock as EngyMock
+    from engy_mock.model.cards import ModelCard as ModelCard
+    from engy_mock.model.cards import Prices as Prices
+    from engy_mock.model.tokenizer import tokenizer_file as tokenizer_file
+    from engy_mock.serving.limits import Limits as Limits
+    from engy_mock.vocabulary.clock import StandingClock as StandingClock
+    from engy_mock.vocabulary.clock import WallClock as WallClock
+    from engy_mock.vocabulary.errors import ApiError as ApiError
+    from engy_mock.vocabulary.errors import MockError as MockError
+    from engy_mock.vocabulary.errors import UnmetExpectation as UnmetExpectation
+    from engy_mock.vocabulary.generation import Reply as Reply
+    from engy_mock.vocabulary.generation import Usage as Usage
+    from engy_mock.vocabulary.request import ToolCall as ToolCall
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ApiError": "vocabulary.errors",
+    "EngyMock": "mock",
+    "Limits": "serving.limits",
+    "MockError": "vocabulary.errors",
+    "ModelCard": "model.cards",
+    "Prices": "model.cards",
+    "Reply": "vocabulary.generation",
+    "Settings": "gateway",
+    "StandingClock": "vocabulary.clock",
+    "ToolCall": "vocabulary.request",
+    "UnmetExpectation": "vocabulary.errors",
+    "Usage": "vocabulary.generation",
+    "WallClock": "vocabulary.clock",
+    "tokenizer_file": "model.tokenizer",
+}
+"""Where the public names live. None is imported before it is asked for: every run of pytest loads this."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

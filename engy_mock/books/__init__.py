@@ -1,0 +1,1 @@
+"""What the service remembers: accounts and their holds, and the journal."""

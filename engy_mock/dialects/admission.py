@@ -1,0 +1,89 @@
+"""What is checked before a request is understood: host, key, content type, and that the body is JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engy_mock.dialects.surfaces import Surface
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import (
+    InvalidKey,
+    InvalidRequest,
+    PermissionDenied,
+    UnsupportedMediaType,
+    quoted,
+)
+from engy_mock.vocabulary.wire import Call
+
+_OWN_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+def check_host(call: Call, allowed: frozenset[str]) -> None:
+    """Raise PermissionDenied for a name that this machine does not go by (E-68).
+
+    A page on the web can make a browser send any name that points here, but never one of these.
+    """
+    host = call.headers.get("host")
+    if host is None:
+        return
+    name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
+    if name.lower() not in _OWN_HOSTS and name.lower() not in allowed:
+        raise PermissionDenied("host not allowed")
+
+
+def key_of(call: Call, headers: Sequence[str]) -> str:
+    """The key in the first of these headers that is there; raises InvalidKey if there is none (E-15 to E-17)."""
+    for name in headers:
+        value = call.headers.get(name)
+        if value is None:
+            continue
+        if name == "authorization":
+            scheme, _, value = value.strip().partition(" ")
+            if scheme.lower() != "bearer":
+                raise InvalidKey("invalid api key")
+        value = value.strip()
+        if value:
+            return value
+        break
+    raise InvalidKey("invalid api key")
+
+
+def check_account(call: Call, surface: Surface, own: str) -> None:
+    """Raise PermissionDenied if a call means another account than the one that its key opens (S-13)."""
+    meant = call.headers.get(surface.account_header, "").strip() if surface.account_header else ""
+    if meant and meant != own:
+        raise PermissionDenied(f"no access to account '{quoted(meant)}'")
+
+
+def check_content(call: Call) -> None:
+    """Raise UnsupportedMediaType, or what kept the body from being read (E-72, E-73)."""
+    kind = call.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind and kind != "application/json" and not kind.endswith("+json"):
+        raise UnsupportedMediaType("content type must be application/json")
+    if call.trouble is not None:
+        raise call.trouble
+
+
+def json_body(call: Call) -> Mapping[str, Any]:
+    """The JSON object in the body; raises InvalidRequest (E-6)."""
+    try:
+        body = json.read(call.body)
+    except ValueError as error:
+        raise InvalidRequest(f"the body is not JSON: {_reason(error)}") from None
+    if not isinstance(body, dict):
+        raise InvalidRequest(f"the body must be a JSON object, got {_kind(body)}")
+    return body
+
+
+def _reason(error: ValueError) -> str:
+    """What the reader found, without its own name for it."""
+    return str(error).partition("\n")[0][:160]
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, list):
+        return "an array"
+    return "a string" if isinstance(value, str) else "a number"

@@ -1,0 +1,280 @@
+"""The pretend service without a socket: a `Call` in, `Step`s out.
+
+Everything is decided before the first step; the books are closed before the last one.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from engy_mock.books.accounts import Account, Accounts, Hold
+from engy_mock.books.journal import Entry, Journal, harmless
+from engy_mock.dialects import routes
+from engy_mock.dialects.admission import check_account, check_content, check_host, json_body, key_of
+from engy_mock.dialects.conversation import BROKEN
+from engy_mock.dialects.dialect import Desk, Page
+from engy_mock.dialects.errors import judged
+from engy_mock.dialects.routes import Route
+from engy_mock.gateway.exchange import JSON, Exchange, id_headers
+from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.settings import Settings
+from engy_mock.model import contracts
+from engy_mock.model.cards import ModelCard
+from engy_mock.model.catalog import Catalog
+from engy_mock.model.engine import Engine, Prepared, takes_no_images
+from engy_mock.model.records import Records
+from engy_mock.model.vendors import VENDORS
+from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.refusals import Refusal
+from engy_mock.scripting.rules import Script
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.clock import Clock, StandingClock
+from engy_mock.vocabulary.errors import (
+    ApiError,
+    InvalidKey,
+    InvalidRequest,
+    MockFailed,
+    ModelNotFound,
+    RateLimited,
+    quoted,
+)
+from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.seeds import digest, hex_id
+from engy_mock.vocabulary.wire import Call, Head, Step, Whole
+
+MAX_KNOWN = 512
+MAX_KNOWN_BODY = 32 * 1024
+
+_log = logging.getLogger("engy_mock")
+
+
+@dataclass(slots=True)
+class Understood:
+    """A body as the service understands it, and what the model says to it once it has been asked."""
+
+    prepared: Prepared
+    generation: Generation | None = None
+
+
+@dataclass(slots=True)
+class Gateway:
+    """One pretend service with its state; every method may be called from any thread."""
+
+    seed: int = 0
+    clock: Clock = field(default_factory=StandingClock)
+    settings: Settings = field(default_factory=Settings)
+    catalog: Catalog = field(init=False)
+    journal: Journal = field(default_factory=Journal)
+    accounts: Accounts = field(default_factory=Accounts)
+    records: Records = field(init=False)
+    script: Script = field(default_factory=Script)
+    _engine: Engine = field(init=False)
+    _identities: Identities = field(init=False)
+    _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.catalog = Catalog(seed=self.seed)
+        self.records = Records(self.seed)
+        self._engine = Engine(self.catalog, self.seed)
+        self._identities = Identities(self.seed)
+
+    def reset(self) -> None:
+        """Be as new: journal, accounts, rules, models and ids. Answers still under way keep the old books."""
+        with self._lock:
+            self.journal = Journal()
+            self.accounts = Accounts()
+            self.records = Records(self.seed)
+        self.catalog.restore()
+        self._identities.forget()
+        self.script.clear()
+
+    def warm_up(self) -> None:
+        """Load what the first answer needs."""
+        language = self.catalog.language(next(iter(self.catalog)))
+        language.read(language.tokenizer.encode("Hello")).distribution()
+
+    def answer(self, call: Call) -> Iterator[Step]:
+        """The steps that tell a client the answer to its call.
+
+        Whoever stops before the last step has to close the iterator, so that the books can be closed.
+        """
+        what = digest(call.method, call.path, call.body)
+        request_id = self._identities.next(what, call)
+        entry = Entry(
+            number=0,
+            method=call.method,
+            path=call.path,
+            body=call.body,
+            request_id=request_id,
+            headers=harmless(call.headers),
+        )
+        journal = self.journal
+        hold: Hold | None = None
+        try:
+            check_host(call, self.settings.allowed_hosts)
+            route, name = routes.find(call.method, call.path)
+            account = self._account(call, route)
+            check_content(call)
+            if route.page is not None:
+                return self._page(route, route.page, call, name, account, entry)
+            understood = self._understood(what, call, route, account)
+            prepared = understood.prepared
+            entry.request = prepared.request
+            hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
+            generation = _with_call_ids(self._said(understood, call, route, entry), request_id)
+            exchange = Exchange(entry=entry, route=route, account=account, prepared=prepared, hold=hold)
+            steps = exchange.told(generation, self.settings, self.clock.now())
+        except Exception as error:
+            if hold is not None:
+                hold.settle(0)
+            if not isinstance(error, ApiError):
+                _log.exception("the mock failed on %s %s", call.method, quoted(call.path))
+                error = MockFailed()
+            steps = self._refused(error, call.path, entry)
+        finally:
+            journal.add(entry)
+        return steps
+
+    def _said(self, understood: Understood, call: Call, route: Route, entry: Entry) -> Generation:
+        """What a rule dictates, else the model's own words; raises the refusal of a rule."""
+        prepared = understood.prepared
+        if self.script.rules:
+            key = key_of(call, (*route.key_headers, "authorization"))
+            chosen = self.script.choose(Asked(request=prepared.request, key=key, headers=call.headers))
+            if chosen is not None:
+                entry.rule = chosen.rule.description
+                if isinstance(chosen.answer, Refusal):
+                    raise chosen.answer.error(hurries=self.settings.hurries_retries)
+                if chosen.answer is not None:
+                    return self._engine.generate(prepared, chosen.answer)
+        if understood.generation is None:
+            understood.generation = self._engine.generate(prepared)
+        return understood.generation
+
+    def _account(self, call: Call, route: Route) -> Account:
+        """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
+        headers = route.key_headers
+        if self.settings.v5_accepts_bearer and "authorization" not in headers:
+            headers += ("authorization",)
+        try:
+            account = self.accounts.opened_by(
+                key_of(call, headers),
+                key_prefix=route.surface.key_prefix,
+                is_closed=self.settings.closed_accounts,
+            )
+        except InvalidKey:
+            if route.needs_key:
+                raise
+            return Account(name="nobody")
+        if account is not self.accounts.default:
+            check_account(call, route.surface, account.name)
+        return account
+
+    def _page(
+        self, route: Route, page: Page, call: Call, name: str, account: Account, entry: Entry
+    ) -> Iterator[Step]:
+        """The answer of a route that needs no model."""
+        desk = Desk(
+            catalog=self.catalog,
+            records=self.records.of(account.name),
+            prices_of=account.prices_of,
+            prompt_tokens=lambda request: self._measured(request, route, account).prompt_tokens,
+            now=self.clock.now(),
+        )
+        body = json_body(call) if call.body or call.method == "POST" else {}
+        document = page.answer(call, name, body, desk)
+        entry.status = 200
+        head = Head(200, (JSON, *id_headers(route, entry.request_id)))
+        return iter((Whole(head, json.write(document)),))
+
+    def _understood(self, what: bytes, call: Call, route: Route, account: Account) -> Understood:
+        """The request in a body, measured; a body that came before is not read again."""
+        known = self._known
+        key: tuple[object, ...] = (what, self.catalog.version)
+        if route.surface.is_prefixed_model:
+            key += self.records.of(account.name).callable_models()
+        found = known.get(key)
+        if found is None:
+            found = Understood(self._prepare(call, route, account))
+            if len(call.body) <= MAX_KNOWN_BODY:
+                if len(known) >= MAX_KNOWN:
+                    known.clear()
+                known[key] = found
+        return found
+
+    def _prepare(self, call: Call, route: Route, account: Account) -> Prepared:
+        """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
+        body = json_body(call)
+        model = body.get("model")
+        card = self._card(model) if isinstance(model, str) else None
+        waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
+        try:
+            request = route.dialect.parse(body, route.surface, any_number=waived)
+        except InvalidRequest as error:
+            # Pictures are looked at when the model is known and takes them (E-75 to E-77).
+            if isinstance(model, str) and error.violations and all(v.kind in BROKEN for v in error.violations):
+                found = self._model(model, route, account)
+                if not found.takes_images:
+                    raise takes_no_images(found) from error
+            raise
+        return self._measured(request, route, account)
+
+    def _measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
+        """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
+        card = self._model(request.model, route, account)
+        request = contracts.apply(request, card)
+        return self._engine.prepare(request, card, max_scored=route.surface.max_scored_tokens)
+
+    def _model(self, name: str, route: Route, account: Account) -> ModelCard:
+        """The model of this name on this route; raises ApiError."""
+        surface = route.surface
+        if not surface.is_prefixed_model:
+            return self.catalog.find(name)
+        vendors = surface.vendors.get(route.dialect.endpoint, VENDORS)
+        return self.records.of(account.name).model(name, self.catalog, vendors)
+
+    def _card(self, model: str) -> ModelCard | None:
+        try:
+            return self.catalog.find(model)
+        except ModelNotFound:
+            return None
+
+    def _refused(self, error: ApiError, path: str, entry: Entry) -> Iterator[Step]:
+        """A refusal as a whole answer in the dialect of its path; it costs nothing."""
+        route = routes.speaker(path)
+        error = judged(error, route.surface, route.dialect.endpoint)
+        entry.status = error.status
+        entry.error = error.message
+        body = route.dialect.error(error, route.surface, entry.request_id)
+        headers = error.headers
+        if isinstance(error, RateLimited):
+            headers += route.limit_headers(error.limit, self.clock.now())
+        head = Head(error.status, (JSON, *id_headers(route, entry.request_id), *headers))
+        return iter((Whole(head, body),))
+
+
+def _with_call_ids(generation: Generation, request_id: str) -> Generation:
+    """The same with an id for each tool call that has none (E-115)."""
+    if not any(choice.tool_calls for choice in generation.choices):
+        return generation
+    return replace(
+        generation,
+        choices=tuple(
+            replace(
+                choice,
+                tool_calls=tuple(
+                    call
+                    if call.id is not None
+                    else replace(call, id="call_" + hex_id(24, "call", request_id, choice.index, place))
+                    for place, call in enumerate(choice.tool_calls)
+                ),
+            )
+            for choice in generation.choices
+        ),
+    )
+
+
+__all__ = ["Gateway", "Settings"]

@@ -1,0 +1,202 @@
+"""`EngyMock`: what a test holds in its hand."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from engy_mock.vocabulary.clock import StandingClock
+from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.seeds import digest
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from aiohttp import web
+
+    from engy_mock.books.journal import Journal
+    from engy_mock.gateway import Gateway, Settings
+    from engy_mock.model.catalog import Catalog
+    from engy_mock.scripting.when import When
+    from engy_mock.serving.limits import Limits
+    from engy_mock.serving.shell import Shell
+    from engy_mock.serving.thread import ServerThread
+    from engy_mock.vocabulary.clock import Clock
+    from engy_mock.vocabulary.request import GenerationRequest
+
+KEY_LENGTH = 43
+KEY_MARK = "mock-"
+
+
+def mock_key(seed: int) -> str:
+    """The API key of the mock with this seed: of the right form (E-19), and plainly nobody's secret."""
+    made_up = urlsafe_b64encode(digest("api key", seed)).decode()
+    return "sk-engy-" + (KEY_MARK + made_up)[:KEY_LENGTH]
+
+
+class EngyMock:
+    """A pretend inference service on a port of this machine.
+
+    `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
+    of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
+    tests that want it on their own loop. `time_scale` stretches pauses under a wall clock.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        *,
+        clock: Clock | None = None,
+        settings: Settings | None = None,
+        limits: Limits | None = None,
+        time_scale: float = 1.0,
+        loop_factory: Callable[[], AbstractEventLoop] | None = None,
+    ) -> None:
+        # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
+        from engy_mock.gateway import Gateway, Settings
+
+        self.gateway: Gateway = Gateway(seed=seed, clock=clock or StandingClock(), settings=settings or Settings())
+        self.api_key = mock_key(seed)
+        self._first_settings = replace(self.gateway.settings)
+        self._first_time = self.gateway.clock.now()
+        self._host = host
+        self._wanted_port = port
+        self._limits = limits
+        self._time_scale = time_scale
+        self._loop_factory = loop_factory
+        self._shell: Shell | None = None
+        self._thread: ServerThread | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; raises MockError unless it runs."""
+        return self._running().port
+
+    @property
+    def origin(self) -> str:
+        """Its address without a path, as the Anthropic and Scale clients want it."""
+        return self._running().origin
+
+    @property
+    def base_url(self) -> str:
+        """Its address with `/v1`, as the OpenAI clients want it."""
+        return f"{self.origin}/v1"
+
+    @property
+    def journal(self) -> Journal:
+        """Every exchange since the last reset."""
+        return self.gateway.journal
+
+    @property
+    def catalog(self) -> Catalog:
+        """Its models: add some, exchange their tokenizers and templates, mark them unavailable."""
+        return self.gateway.catalog
+
+    @property
+    def settings(self) -> Settings:
+        """What it does otherwise than by default; may be changed, and is as before after a reset."""
+        return self.gateway.settings
+
+    @property
+    def clock(self) -> StandingClock:
+        """Its time, for moving it; raises MockError if it is not the mock's to move."""
+        clock = self.gateway.clock
+        if not isinstance(clock, StandingClock):
+            raise MockError(f"{type(clock).__name__} cannot be moved: leave out clock= for one that can")
+        return clock
+
+    def when(self, *functions: Callable[[GenerationRequest], object], **words: object) -> When:
+        """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
+
+        Words: endpoint, surface, model, stream, says, system, offers, tool_result, key, header, field. A function
+        takes the request and says whether it fits. Raises MockError for an unknown word.
+        """
+        from engy_mock.scripting.matchers import conditions
+        from engy_mock.scripting.when import When
+
+        named = [f"{word}={value!r}" for word, value in words.items()]
+        named = [getattr(function, "__name__", repr(function)) for function in functions] + named
+        description = f"when({', '.join(named)})"
+        return When(self.gateway.script, conditions(functions, words), description)
+
+    def start(self) -> Self:
+        """Serve; returns when clients can connect."""
+        from engy_mock.serving.server import listen
+        from engy_mock.serving.thread import ServerThread
+
+        if self._thread is not None:
+            raise MockError(
+                f"this EngyMock serves already, at {self.base_url}: enter it once, or make another one"
+            )
+        self.catalog.keep()
+        thread = ServerThread(
+            self._serving_shell(), listen(self._host, self._wanted_port), self._host, self._loop_factory
+        )
+        thread.start()
+        self._thread = thread
+        return self
+
+    def stop(self) -> None:
+        """Close the port; stalls and connections end at once. A second time does nothing."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.stop()
+
+    def reset(self) -> None:
+        """Forget all that has happened, changed time and settings too, and break off answers under way."""
+        self.gateway.reset()
+        self.gateway.settings = replace(self._first_settings)
+        if isinstance(self.gateway.clock, StandingClock):
+            self.gateway.clock.set(self._first_time)
+        if self._shell is not None:
+            self._shell.abandon()
+
+    def app(self) -> web.Application:
+        """The same service as an application for `aiohttp_client`, on the test's own loop; needs no start."""
+        from engy_mock.serving.application import application
+
+        return application(self._serving_shell())
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return self.start()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<EngyMock at {self.base_url}>" if self._thread is not None else "<EngyMock, not running>"
+
+    def _running(self) -> ServerThread:
+        if self._thread is None:
+            raise MockError(
+                "this EngyMock is not running: write `with EngyMock() as engy:`, or call start() first"
+            )
+        return self._thread
+
+    def _serving_shell(self) -> Shell:
+        if self._shell is None:
+            from engy_mock.serving.shell import Shell
+
+            self._shell = Shell(self.gateway, self._limits, time_scale=self._time_scale)
+        return self._shell

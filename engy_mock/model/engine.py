@@ -1,0 +1,356 @@
+"""How an answer is made: a request becomes a prompt, the prompt a `Generation`.
+
+Nothing here has state or looks at the time: the same request gives the same answer.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engy_mock.model.cards import Level, ModelCard, Prices
+from engy_mock.model.catalog import Catalog
+from engy_mock.model.composing import Parts, compose
+from engy_mock.model.copies import beginnings
+from engy_mock.model.forms import demanded
+from engy_mock.model.prices import highest_cost_micro
+from engy_mock.model.sampling import Knobs
+from engy_mock.model.templates import Rendered
+from engy_mock.model.tokenizer import Tokenizer
+from engy_mock.model.writing import score, write
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import InvalidRequest, TooLarge
+from engy_mock.vocabulary.generation import Choice, Generation, Reply, TokenLogprob, Usage
+from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
+from engy_mock.vocabulary.seeds import Draws, digest
+
+MAX_IMAGES = 10
+MAX_IMAGE_BYTES = 20 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A request that has passed every check of its size.
+
+    `prompts` are the tokens of each prompt; `max_tokens` is the limit in force; `level` how the model thinks.
+    """
+
+    request: GenerationRequest
+    card: ModelCard
+    level: Level
+    prompts: tuple[Rendered, ...]
+    max_tokens: int
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The tokens of all prompts."""
+        return sum([len(prompt.tokens) for prompt in self.prompts])
+
+    def highest_cost_micro(self, prices: Prices) -> int:
+        """What the answer can cost at the most, in micro-USD (E-197)."""
+        most = self.max_tokens * len(self.prompts) * self.request.copies
+        return highest_cost_micro(prices, self.prompt_tokens, most)
+
+
+@dataclass(slots=True)
+class Engine:
+    """The pretend model server: every model of the catalogue, under one seed."""
+
+    catalog: Catalog
+    seed: int = 0
+    max_images: int = MAX_IMAGES
+    max_image_bytes: int = MAX_IMAGE_BYTES
+
+    def prepare(self, request: GenerationRequest, card: ModelCard, *, max_scored: int | None = None) -> Prepared:
+        """Render and measure; raises ApiError in the order of E-76 to E-81."""
+        tokenizer = self.catalog.tokenizer(card)
+        prompt = request.prompt
+        level: Level = "off"
+        rendered: tuple[Rendered, ...]
+        if isinstance(prompt, Conversation):
+            self._check_images(prompt, card)
+            level = "off" if prompt.is_prefilled else card.level(request.thinking)
+            rendered = (self.catalog.template(card)(prompt, request.tools, level, tokenizer),)
+            longest = len(rendered[0].tokens)
+            if longest > card.max_input:
+                raise InvalidRequest(
+                    f"prompt has {longest} tokens; {card.id} takes at most {card.max_input} input tokens, "
+                    f"window {card.context}",
+                    param="messages",
+                    code="context_length_exceeded",
+                )
+        else:
+            rendered = tuple(
+                Rendered(
+                    _raw_tokens(text, tokenizer, place if len(prompt.prompts) > 1 else None),
+                    text=text if isinstance(text, str) else None,
+                )
+                for place, text in enumerate(prompt.prompts)
+            )
+            longest = max(len(one.tokens) for one in rendered)
+        limit = card.max_output if request.max_tokens is None else min(request.max_tokens, card.max_output)
+        if longest + limit > card.context:
+            if request.max_tokens is not None or longest >= card.context:
+                raise InvalidRequest(
+                    f"prompt {longest} + max_tokens {limit} = {longest + limit} tokens; "
+                    f"the context window of {card.id} is {card.context}",
+                    param="max_tokens" if request.max_tokens is not None else None,
+                    code="context_length_exceeded",
+                )
+            limit = card.context - longest
+        if max_scored is not None and not isinstance(prompt, Conversation):
+            for text, one in zip(prompt.prompts, rendered, strict=True):
+                _check_span(request, text, len(one.tokens), max_scored)
+        return Prepared(request=request, card=card, level=level, prompts=rendered, max_tokens=limit)
+
+    def generate(self, prepared: Prepared, reply: Reply | None = None) -> Generation:
+        """Everything that will be said; with a reply its words, else the model's own."""
+        request = prepared.request
+        choices: list[Choice] = []
+        prompt_tokens = completion_tokens = reasoning_tokens = 0
+        for prompt in prepared.prompts:
+            prompt_tokens += len(prompt.tokens)
+            firsts: Iterator[int] = iter(())
+            for copy in range(request.copies):
+                parts = self._parts(prepared, prompt, copy, next(firsts, None), reply)
+                if copy == 0 and request.copies > 1:
+                    language = self.catalog.language(prepared.card)
+                    firsts = beginnings(language, [*prompt.tokens, *prompt.unseen], but=parts.first)
+                choice, completion, reasoning = self._answer(prepared, prompt, parts, len(choices), reply)
+                choices.append(choice)
+                completion_tokens += completion
+                reasoning_tokens += reasoning
+        usage = Usage(
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            reasoning_tokens=reasoning_tokens,
+        )
+        if reply is not None and reply.usage is not None:
+            usage = reply.usage
+        return Generation(choices=tuple(choices), usage=usage)
+
+    def knobs(self, sampling: Sampling, card: ModelCard) -> Knobs:
+        """The numbers in force for one answer of this model."""
+        size = self.catalog.tokenizer(card).text_size
+        return Knobs(
+            temperature=card.temperature if sampling.temperature is None else sampling.temperature,
+            top_p=card.top_p if sampling.top_p is None else sampling.top_p,
+            top_k=sampling.top_k,
+            min_p=sampling.min_p or 0.0,
+            presence_penalty=sampling.presence_penalty or 0.0,
+            frequency_penalty=sampling.frequency_penalty or 0.0,
+            logit_bias={token: bias for token, bias in sampling.logit_bias.items() if token < size},
+        )
+
+    def _parts(
+        self, prepared: Prepared, prompt: Rendered, copy: int, first: int | None, reply: Reply | None
+    ) -> Parts:
+        """What one choice says: the words of the reply, else the model's own, with the token `first` at first."""
+        if reply is not None:
+            tokenizer = self.catalog.tokenizer(prepared.card)
+            return _dictated(reply, tokenizer, thinks=prepared.level != "off")
+        request, card = prepared.request, prepared.card
+        context = [*prompt.tokens, *prompt.unseen]
+        knobs = self.knobs(request.sampling, card)
+        key = self._key(request, card, context, knobs)
+        shares = digest("draws", key, copy)
+        if request.sampling.seed is not None:
+            shares = digest("draws", self.seed, card.id, copy, request.sampling.seed)
+        document = digest("document", key, copy)
+        return self._made_up(prepared, context, knobs, Draws(shares), document, first)
+
+    def _answer(
+        self, prepared: Prepared, prompt: Rendered, parts: Parts, index: int, reply: Reply | None
+    ) -> tuple[Choice, int, int]:
+        """One choice with its completion and reasoning tokens."""
+        request, card = prepared.request, prepared.card
+        language = self.catalog.language(card)
+        tokenizer = language.tokenizer
+        context = prompt.tokens + list(prompt.unseen)
+        is_raw = not isinstance(request.prompt, Conversation)
+        composed = compose(parts, tokenizer, limit=prepared.max_tokens, stop=request.stop)
+        scoring = request.scoring
+        logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = None
+        if scoring.logprobs:
+            before = context + composed.before_text
+            entries = score(
+                language, before + composed.text_tokens, len(before), top=scoring.top, first_is_known=True
+            )
+            entries = _with_dictated(entries, reply)
+            logprobs = _grouped(entries if is_raw else [_with_chosen(one) for one in entries], composed.sizes)
+        prompt_logprobs: tuple[TokenLogprob, ...] | None = None
+        if is_raw and (scoring.start is not None or (scoring.echo and scoring.logprobs)):
+            start = 0 if scoring.start is None else scoring.start
+            prompt_logprobs = tuple(score(language, context, start, top=scoring.top))
+            if scoring.start is not None and prompt_logprobs:
+                first = prompt_logprobs[0]
+                prompt_logprobs = (_without_value(first), *prompt_logprobs[1:])
+        choice = Choice(
+            index=index,
+            reasoning=composed.reasoning,
+            text=composed.text,
+            tool_calls=tuple(
+                ToolCall(name=call.name, arguments=call.arguments, id=call.id) for call in composed.tool_calls
+            ),
+            finish_reason=composed.finish_reason
+            if reply is None or reply.finish_reason is None
+            else reply.finish_reason,
+            stop_sequence=composed.stop_sequence,
+            logprobs=logprobs,
+            prompt_logprobs=prompt_logprobs,
+            prompt_text=_echoed(prompt, tokenizer) if is_raw and scoring.echo else None,
+            token_ids=tuple(composed.text_tokens),
+            response=None if reply is None else reply.response,
+        )
+        return choice, composed.completion_tokens, composed.reasoning_tokens
+
+    def _made_up(
+        self,
+        prepared: Prepared,
+        context: Sequence[int],
+        knobs: Knobs,
+        draws: Draws,
+        seed: bytes,
+        first: int | None,
+    ) -> Parts:
+        """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
+        request = prepared.request
+        language = self.catalog.language(prepared.card)
+        tokenizer = language.tokenizer
+        form = demanded(request)
+        thinks = prepared.level != "off"
+        written: list[int] = []
+        if thinks or form is None:
+            until = frozenset((language.end if form is None else language.think_end, language.end))
+            written = write(
+                language.read(context),
+                knobs,
+                draws,
+                limit=prepared.max_tokens,
+                until=until,
+                never_first=language.end,
+                first=first,
+            )
+        parts = Parts.split(written, language, thinks=thinks)
+        if form is None:
+            return parts
+        filled = form.filled(seed)
+        if form.tool is not None:
+            return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
+        return parts.followed_by(text=tokenizer.encode(filled))
+
+    def _key(self, request: GenerationRequest, card: ModelCard, context: Sequence[int], knobs: Knobs) -> bytes:
+        """What stands for everything that shapes the content of an answer (E-13)."""
+        bias = sorted(knobs.logit_bias.items())
+        return digest(
+            "content",
+            self.seed,
+            card.id,
+            _packed(context),
+            repr((knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)),
+            repr((knobs.presence_penalty, knobs.frequency_penalty, bias, request.sampling.seed)),
+            repr((request.tool_choice, request.parallel_tool_calls)),
+            json.write([request.response_format.type, request.response_format.schema]),
+        )
+
+    def _check_images(self, conversation: Conversation, card: ModelCard) -> None:
+        images = [image for message in conversation.messages for image in message.images]
+        if not images:
+            return
+        if not card.takes_images:
+            raise takes_no_images(card)
+        for number, image in enumerate(images, 1):
+            if len(image.data) > self.max_image_bytes:
+                raise TooLarge(
+                    f"image {number} has {len(image.data)} bytes, at most {self.max_image_bytes} allowed",
+                    param="messages",
+                )
+        if len(images) > self.max_images:
+            raise TooLarge(f"{len(images)} images, at most {self.max_images} allowed", param="messages")
+
+
+def takes_no_images(card: ModelCard) -> InvalidRequest:
+    """What a model for text alone says to a picture (E-76)."""
+    return InvalidRequest(f"{card.id} does not accept images", param="messages")
+
+
+def _packed(tokens: Sequence[int]) -> bytes:
+    from array import array
+
+    return array("I", tokens).tobytes()
+
+
+def _raw_tokens(prompt: str | tuple[int, ...], tokenizer: Tokenizer, place: int | None) -> list[int]:
+    """The tokens of a raw prompt; raises InvalidRequest for an id outside the vocabulary (E-149)."""
+    if isinstance(prompt, str):
+        return tokenizer.encode(prompt, marks=True)
+    tokens = list(prompt)
+    if max(tokens) >= tokenizer.text_size:
+        wrong = next(i for i, token in enumerate(tokens) if token >= tokenizer.text_size)
+        param = f"prompt[{wrong}]" if place is None else f"prompt[{place}][{wrong}]"
+        raise InvalidRequest(
+            f"{param} is token {tokens[wrong]}, the vocabulary has {tokenizer.text_size} tokens", param=param
+        )
+    return tokens
+
+
+def _check_span(request: GenerationRequest, prompt: str | tuple[int, ...], length: int, most: int) -> None:
+    """The limit on scored tokens (E-160, E-161)."""
+    scoring = request.scoring
+    if scoring.start is None and not scoring.echo:
+        return
+    if isinstance(prompt, str):
+        # "Raw prompts", Score a span: text is not counted but estimated, and as a whole.
+        span = (len(prompt.encode()) + 3) // 4
+    else:
+        span = length if scoring.start is None else max(0, length - scoring.start)
+    if span > most:
+        field = "echo" if scoring.start is None else "logprob_start_len"
+        raise InvalidRequest(f"scored span has {span} tokens, at most {most} allowed", param=field)
+
+
+def _dictated(reply: Reply, tokenizer: Tokenizer, *, thinks: bool) -> Parts:
+    """The parts of a scripted reply (E-133)."""
+    reasoning = None
+    if reply.reasoning is not None and thinks:
+        reasoning = tokenizer.encode(reply.reasoning)
+    return Parts(
+        reasoning=reasoning,
+        is_reasoning_closed=True,
+        text=tokenizer.encode(reply.text or ""),
+        calls=reply.tool_calls,
+        has_text=reply.text is not None,
+        is_ended=True,
+    )
+
+
+def _with_dictated(entries: list[TokenLogprob], reply: Reply | None) -> list[TokenLogprob]:
+    if reply is None or not reply.logprobs:
+        return entries
+    return [
+        replace(entry, logprob=reply.logprobs[entry.token]) if entry.token in reply.logprobs else entry
+        for entry in entries
+    ]
+
+
+def _with_chosen(entry: TokenLogprob) -> TokenLogprob:
+    """The same with the token itself as the last alternative, if it is not among the likeliest (E-111)."""
+    if not entry.top or entry.logprob is None or any(text == entry.token for text, _, _ in entry.top):
+        return entry
+    return replace(entry, top=(*entry.top[:-1], (entry.token, entry.raw, entry.logprob)))
+
+
+def _echoed(prompt: Rendered, tokenizer: Tokenizer) -> str:
+    return tokenizer.decode(prompt.tokens) if prompt.text is None else prompt.text
+
+
+def _without_value(entry: TokenLogprob) -> TokenLogprob:
+    return TokenLogprob(id=entry.id, token=entry.token, raw=entry.raw, logprob=None)
+
+
+def _grouped(entries: list[TokenLogprob], sizes: Sequence[int]) -> tuple[tuple[TokenLogprob, ...], ...]:
+    """Entries by the pieces that their tokens make."""
+    groups = []
+    place = 0
+    for size in sizes:
+        groups.append(tuple(entries[place : place + size]))
+        place += size
+    return tuple(groups)

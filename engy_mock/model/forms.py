@@ -1,0 +1,46 @@
+"""Answers whose form the request demands: a call of a certain tool, or a document for a schema (E-59, E-135)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import InvalidRequest
+from engy_mock.vocabulary.request import Conversation, GenerationRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What must be said: with a `tool` name a call of it, else a document.
+
+    `place` is where the request has the schema.
+    """
+
+    schema: Any
+    place: str
+    tool: str | None = None
+
+    def filled(self, seed: bytes) -> str:
+        """JSON that fits; raises InvalidRequest if nothing can."""
+        if self.tool is not None and not self.schema:
+            return "{}"
+        from engy_mock.model.structured import UnusableSchema, document
+
+        try:
+            return json.text(document(self.schema, seed=seed))
+        except UnusableSchema as error:
+            raise InvalidRequest(f"{self.place}: {error}", param=self.place) from error
+
+
+def demanded(request: GenerationRequest) -> Form | None:
+    """The form that the answer must have, if it must have one."""
+    choice = request.tool_choice
+    if choice.mode in ("required", "named"):
+        for place, tool in enumerate(request.tools):
+            if choice.mode == "required" or tool.name == choice.name:
+                return Form(schema=tool.parameters, place=f"tools[{place}].function.parameters", tool=tool.name)
+    if isinstance(request.prompt, Conversation):
+        if request.response_format.type == "json_schema":
+            return Form(schema=request.response_format.schema, place="response_format.json_schema.schema")
+        if request.response_format.type == "json_object":
+            return Form(schema=None, place="response_format")
+    return None

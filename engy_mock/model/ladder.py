@@ -1,0 +1,99 @@
+"""The weights of a whole vocabulary summed up by rank, without walking over it.
+
+At a high temperature thousands of tokens may come next. They are told in two rows that are both in falling
+order: the few that this place of the text knows, and all others as they stand in the vocabulary. Wherever a
+sum is cut, the place is found by halving.
+"""
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from math import pow
+from operator import neg
+
+from engy_mock.model.distribution import Distribution
+
+
+class Ladder:
+    """Every token by falling weight, its chance relative to `best` raised to an exponent."""
+
+    __slots__ = (
+        "_ahead",
+        "_exponent",
+        "_factor",
+        "_hidden",
+        "_hidden_sums",
+        "_others",
+        "_single",
+        "_sums",
+        "_tokens",
+        "_weights",
+    )
+
+    def __init__(self, distribution: Distribution, exponent: float, best: float) -> None:
+        base = distribution.base
+        self._single = single = base.single
+        known = {token: distribution.scale * p for token, p in base.known.items()}
+        known.update(distribution.special)
+        rows = sorted([(-p / best, token) for token, p in known.items()])
+        scale = distribution.scale * base.scale / best
+        self._exponent = exponent
+        self._tokens = [token for _, token in rows]
+        self._weights = [pow(-p, exponent) for p, _ in rows]
+        self._sums = list(accumulate(self._weights, initial=0.0))
+        # How many of the others are likelier than each row.
+        self._ahead = [bisect_left(single.rising, p / scale) if scale > 0.0 else 0 for p, _ in rows]
+        self._factor = pow(scale, exponent)
+        self._others = single.power_sums(exponent)
+        self._hidden = sorted([single.rank[token] for token in known])
+        hidden = [pow(-single.rising[rank], exponent) for rank in self._hidden]
+        self._hidden_sums = list(accumulate(hidden, initial=0.0))
+
+    @property
+    def total(self) -> float:
+        """The weights of all tokens together."""
+        return self._sums[-1] + self._sum(len(self._single.rising))
+
+    def first(self, count: int) -> float:
+        """The weights of the `count` likeliest tokens together."""
+        rows = range(len(self._ahead))
+        row = bisect_right(rows, count, key=lambda row: row + 1 + self._count(self._ahead[row]))
+        places = range(len(self._single.rising) + 1)
+        return self._sums[row] + self._sum(bisect_left(places, count - row, hi=len(places) - 1, key=self._count))
+
+    def at_least(self, weight: float) -> float:
+        """The weights of all tokens that have at least this weight, together; the heaviest always has."""
+        row = bisect_right(self._weights, -weight, key=neg)
+        if self._factor <= 0.0:
+            return max(self._sums[row], 1.0)
+        least = pow(weight / self._factor, 1.0 / self._exponent)
+        return max(self._sums[row] + self._sum(bisect_right(self._single.rising, -least)), 1.0)
+
+    def reach(self, aim: float) -> tuple[int, float]:
+        """The first token with which the sum by rank exceeds `aim`, and that sum; else the last token."""
+        sums, ahead = self._sums, self._ahead
+        count = len(ahead)
+        row = bisect_right(range(count), aim, key=lambda row: sums[row + 1] + self._sum(ahead[row]))
+        end = ahead[row] if row < count else len(self._single.rising)
+        if row < count and sums[row] + self._sum(end) <= aim:
+            return self._tokens[row], sums[row + 1] + self._sum(end)
+        begin = ahead[row - 1] if row else 0
+        if begin == end:
+            return self._tokens[row - 1], self.total
+        place = bisect_right(range(begin + 1, end), aim, key=lambda place: sums[row] + self._sum(place)) + begin
+        return self._visible(place), sums[row] + self._sum(place + 1)
+
+    def _sum(self, place: int) -> float:
+        """The weights of the first so many tokens in the order of the vocabulary, without those told in rows."""
+        hidden = self._hidden_sums[bisect_left(self._hidden, place)]
+        return self._factor * (self._others[place] - hidden)
+
+    def _count(self, place: int) -> int:
+        """How many those are."""
+        return place - bisect_left(self._hidden, place)
+
+    def _visible(self, place: int) -> int:
+        """The token of this rank in the vocabulary, or the next before it that is not told in rows."""
+        hidden = set(self._hidden)
+        while place > 0 and place in hidden:
+            place -= 1
+        return self._single.order[place]

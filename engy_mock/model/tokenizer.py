@@ -1,0 +1,278 @@
+"""Text to tokens and back, without loss.
+
+The bundled tokenizer is a small byte-level BPE; a user's own `tokenizer.json` can take its place. Beside what
+the library does, a bundled word is looked up once and then remembered, since prompts repeat their words.
+"""
+
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer as Library
+
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import MockError
+
+MARKS = (
+    "[gMASK]",
+    "<sop>",
+    "<|system|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|observation|>",
+    "<think>",
+    "</think>",
+    "<tool_call>",
+    "</tool_call>",
+    "<|endoftext|>",
+    "Reasoning Effort:",
+)
+"""The added tokens of the bundled vocabulary, by rising id from 0 (E-98)."""
+
+WORD = (
+    r" ?[A-Za-z]+| ?[0-9]{1,3}| ?[^\x00-\x7F]+| ?[!-/:-@\[-`{-~]"
+    r"| +(?= [^ \x00-\x1F\x7F])| +|[\x00-\x1F\x7F]+"
+)
+"""Where the bundled tokenizer may not join: words, runs of digits, single punctuation marks, white space.
+
+Written in ASCII classes only, so that every regular expression engine reads it alike.
+"""
+
+WORDS = re.compile(WORD)
+_MARK = re.compile("|".join(map(re.escape, MARKS)))
+_MAX_REMEMBERED = 50_000
+_MAX_REMEMBERED_LENGTH = 40
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_NORMALIZERS = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Prepend"})
+
+_EACH_BYTE = "".join(map(chr, (*range(0x800), *range(0x800, 0xD800, 0x1000), *range(0x10000, 0x110000, 0x40000))))
+"""A text that has every byte which can occur in UTF-8."""
+
+_decoder = getincrementaldecoder("utf-8")
+
+
+class Tokenizer:
+    """One vocabulary: `size` tokens, the bytes of each, and the ids of the marks.
+
+    Marks that the vocabulary lacks get ids of their own behind its end; they can be part of a context, but
+    never of a text.
+    """
+
+    def __init__(self, source: str, *, name: str, is_bundled: bool = False) -> None:
+        try:
+            description = json.read(source)
+            self._literal = Library.from_str(source if is_bundled else _literal(description))
+            # The marks of the bundled vocabulary are found here, those of any other by the library.
+            self._library = self._literal if is_bundled else Library.from_str(source)
+        except Exception as error:
+            raise MockError(f"{name} is not a tokenizer that can be read: {error}") from error
+        self._literal.encode_special_tokens = True
+        for library in (self._library, self._literal):
+            library.no_truncation()
+            library.no_padding()
+        self.name = name
+        self._is_bundled = is_bundled
+        vocabulary = self._library.get_vocab(with_added_tokens=True)
+        self.text_size = max(vocabulary.values(), default=-1) + 1
+        self.raw = _token_bytes(description, vocabulary, self.text_size, name)
+        self.marks: dict[str, int] = {}
+        for mark in MARKS:
+            own = vocabulary.get(mark)
+            if own is None:
+                self.marks[mark] = len(self.raw)
+                self.raw.append(mark.encode())
+            else:
+                self.marks[mark] = own
+        self.size = len(self.raw)
+        self.end = self.marks["<|endoftext|>"]
+        self._remembered: dict[str, tuple[int, ...]] = {}
+        if not is_bundled:
+            self._check()
+
+    @cached_property
+    def pieces(self) -> list[str | None]:
+        """The text of each token by id, or None where its bytes are not whole characters."""
+        return [_whole_text(raw) for raw in self.raw]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        r"""The text of each token by id, or `bytes:\xNN...` where its bytes are not whole characters.
+
+        No two tokens have the same label: of several with the same text the first has it (E-162).
+        """
+        seen: dict[str, int] = {}
+        for token, (piece, raw) in enumerate(zip(self.pieces, self.raw, strict=True)):
+            by_bytes = "bytes:" + "".join(f"\\x{byte:02x}" for byte in raw)
+            label = by_bytes if piece is None or piece in seen else piece
+            seen.setdefault(f"token:{token}" if label in seen else label, token)
+        return list(seen)
+
+    def encode(self, text: str, *, marks: bool = False) -> list[int]:
+        """The tokens of a text; the marks in it are recognised only if `marks` is true (E-99).
+
+        With marks a user's own vocabulary counts as it would anywhere else, even if it puts a space before the
+        text; without them nothing is lost or added.
+        """
+        if not self._is_bundled:
+            return list((self._library if marks else self._literal).encode(text, add_special_tokens=False).ids)
+        if not marks:
+            return self._encode_words(text)
+        tokens: list[int] = []
+        start = 0
+        for match in _MARK.finditer(text):
+            tokens += self._encode_words(text[start : match.start()])
+            tokens.append(self.marks[match.group()])
+            start = match.end()
+        return tokens + self._encode_words(text[start:])
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """The text of these tokens; bytes that are not whole characters show as U+FFFD."""
+        raw = self.raw
+        return b"".join([raw[token] for token in tokens]).decode("utf-8", "replace")
+
+    def begun(self, tokens: Iterable[int]) -> str:
+        """The same without a character of which only the first bytes are there."""
+        raw = self.raw
+        return _decoder("replace").decode(b"".join([raw[token] for token in tokens]))
+
+    def split(self, tokens: Sequence[int]) -> tuple[list[str], list[int]]:
+        """The pieces of a text, each of the fewest tokens that make whole characters, and their sizes in tokens.
+
+        Together they are the text that `decode` gives. Bytes at the end that make no whole character become
+        one last piece of U+FFFD.
+        """
+        table = self.pieces
+        pieces = [table[token] for token in tokens]
+        if None not in pieces:
+            return pieces, [1] * len(pieces)  # type: ignore[return-value]  # no None is left in it
+        texts: list[str] = []
+        sizes: list[int] = []
+        decoder = _decoder("replace")
+        text = ""
+        count = 0
+        for place, token in enumerate(tokens, 1):
+            text += decoder.decode(self.raw[token], final=place == len(tokens))
+            count += 1
+            if not decoder.getstate()[0]:
+                texts.append(text)
+                sizes.append(count)
+                text, count = "", 0
+        return texts, sizes
+
+    def _check(self) -> None:
+        """Raise MockError if a text does not come back as it was."""
+        for text in ("a  text of\n\n   Words ", _EACH_BYTE):
+            if self.decode(self.encode(text)) == text:
+                continue
+            lost = next((char for char in text if self.decode(self.encode(char)) != char), "white space")
+            raise MockError(
+                f"{self.name} loses text: {lost!a} does not come back; "
+                "a byte-level vocabulary is needed, or a metaspace vocabulary with byte fallback"
+            )
+
+    def _encode_words(self, text: str) -> list[int]:
+        remembered = self._remembered
+        tokens: list[int] = []
+        for word in WORDS.findall(text):
+            ids = remembered.get(word)
+            if ids is None:
+                ids = tuple(self._literal.encode(word, add_special_tokens=False).ids)
+                if len(word) <= _MAX_REMEMBERED_LENGTH:
+                    if len(remembered) >= _MAX_REMEMBERED:
+                        remembered.clear()
+                    remembered[word] = ids
+            tokens += ids
+        return tokens
+
+
+def from_file(path: Path) -> Tokenizer:
+    """A user's own `tokenizer.json`; raises MockError if it cannot be read or loses text."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MockError(f"tokenizer {path} cannot be read: {error}") from error
+    return Tokenizer(source, name=str(path))
+
+
+def tokenizer_file() -> Path:
+    """Where the bundled `tokenizer.json` lies, for clients that count tokens themselves."""
+    return Path(__file__).parent / "data" / "tokenizer.json"
+
+
+@lru_cache(maxsize=1)
+def bundled() -> Tokenizer:
+    """The tokenizer that comes with the package."""
+    return Tokenizer(tokenizer_file().read_text(encoding="utf-8"), name="the bundled tokenizer", is_bundled=True)
+
+
+def _whole_text(raw: bytes) -> str | None:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _literal(description: Mapping[str, Any]) -> str:
+    """The same vocabulary without what would change a text before it is split; no token in it is a mark."""
+    return json.text(
+        {
+            **description,
+            "normalizer": _unchanging(description.get("normalizer")),
+            "pre_tokenizer": _unchanging(description.get("pre_tokenizer")),
+            "added_tokens": [{**token, "special": True} for token in description.get("added_tokens") or ()],
+        }
+    )
+
+
+def _unchanging(step: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A step before the splitting without normal forms and without a space put before the text."""
+    if step is None or step["type"] in _NORMALIZERS:
+        return None
+    changed = dict(step)
+    for steps in ("normalizers", "pretokenizers"):
+        if steps in step:
+            changed[steps] = [kept for kept in map(_unchanging, step[steps]) if kept is not None]
+    if "add_prefix_space" in step:
+        changed["add_prefix_space"] = False
+    if "prepend_scheme" in step:
+        changed["prepend_scheme"] = "never"
+    return changed
+
+
+def _token_bytes(description: Mapping[str, Any], vocabulary: dict[str, int], size: int, name: str) -> list[bytes]:
+    """The bytes of each token by id, read as the vocabulary's decoder would."""
+    added = {token["content"] for token in description.get("added_tokens") or ()}
+    decoder = repr(description.get("decoder"))
+    raw = [b""] * size
+    if "ByteLevel" in decoder:
+        table = _byte_alphabet()
+        for token, place in vocabulary.items():
+            if token in added or any(char not in table for char in token):
+                raw[place] = token.encode()
+            else:
+                raw[place] = bytes([table[char] for char in token])
+    elif "Metaspace" in decoder or "ByteFallback" in decoder or "\u2581" in decoder:
+        for token, place in vocabulary.items():
+            byte = _BYTE_TOKEN.fullmatch(token)
+            if byte is not None and token not in added:
+                raw[place] = bytes([int(byte.group(1), 16)])
+            else:
+                raw[place] = token.replace("\u2581", " ").encode()
+    else:
+        raise MockError(
+            f"{name} has a decoder that loses text ({description.get('decoder')!r:.80}); "
+            "a byte-level or a metaspace vocabulary is needed"
+        )
+    return raw
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """The printable stand-ins that byte-level vocabularies write for the 256 bytes."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    table = {chr(byte): byte for byte in printable}
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    table.update({chr(0x100 + place): byte for place, byte in enumerate(others)})
+    return table

@@ -1,0 +1,1 @@
+"""What a test dictates: matchers, rules, scenario files and faults."""

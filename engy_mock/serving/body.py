@@ -1,0 +1,98 @@
+"""Reading a request's body: whole, unpacked, and never more than the cap."""
+
+import asyncio
+import zlib
+
+from aiohttp import HttpVersion11, StreamReader, hdrs, web
+
+from engy_mock.serving.limits import Limits
+from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge
+
+_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_ZLIB_METHOD = 8
+
+
+class BodyUnread(Exception):
+    """The body is of no use; `error` says why, `is_broken` that not even its end can be found any more."""
+
+    def __init__(self, error: ApiError, *, is_broken: bool = False) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.is_broken = is_broken
+
+
+async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
+    """The body without its compression; raises BodyUnread.
+
+    aiohttp's own decompression stays off: it takes a gzip body that was cut short for a whole one, and goes
+    on unpacking a bomb while it waits for its end.
+    """
+    if not request.body_exists or request.method == hdrs.METH_CONNECT:
+        return b""
+    content, cap = request.content, limits.body_bytes
+    try:
+        if content.is_eof():
+            data = content.read_nowait()
+        elif (request.content_length or 0) > cap:
+            raise BodyUnread(_too_large(cap))
+        else:
+            await _invite(request)
+            async with asyncio.timeout(limits.body_seconds):
+                data = await _received(content, cap)
+    except TimeoutError:
+        message = f"the body did not arrive within {limits.body_seconds:g} seconds"
+        raise BodyUnread(InvalidRequest(message)) from None
+    except web.RequestPayloadError:
+        raise BodyUnread(InvalidRequest("the body is not framed as HTTP demands"), is_broken=True) from None
+    if len(data) > cap:
+        raise BodyUnread(_too_large(cap))
+    coding = request.headers.get(hdrs.CONTENT_ENCODING)
+    try:
+        return inflated(data, coding.strip().lower(), cap) if coding else data
+    except ApiError as error:
+        raise BodyUnread(error) from None
+
+
+def inflated(data: bytes, coding: str, cap: int) -> bytes:
+    """What a compressed body unpacks to, at most the cap; raises TooLarge or InvalidRequest."""
+    if coding == "identity" or not data:
+        return data
+    window = _WINDOWS.get(coding)
+    if window is None:
+        raise InvalidRequest("content encoding must be gzip, deflate or identity")
+    if coding == "deflate" and data[0] & 0x0F != _ZLIB_METHOD:
+        window = -zlib.MAX_WBITS  # many clients call the bare format by this name
+    inflater = zlib.decompressobj(window)
+    try:
+        text = inflater.decompress(data, cap + 1)
+    except zlib.error:
+        raise InvalidRequest(f"the body is not valid {coding}") from None
+    if len(text) > cap:
+        raise _too_large(cap)
+    if not inflater.eof or inflater.unused_data:
+        raise InvalidRequest(f"the body is not valid {coding}")
+    return text
+
+
+async def _invite(request: web.BaseRequest) -> None:
+    """Tell a client that waits for it to go on with its body."""
+    if request.version >= HttpVersion11 and request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # it is not the answer yet
+
+
+async def _received(content: StreamReader, cap: int) -> bytes:
+    """All bytes up to the end of the body; raises BodyUnread as soon as there are more than the cap."""
+    chunk = await content.readany()
+    chunks, size = [], 0
+    while chunk:
+        size += len(chunk)
+        if size > cap:
+            raise BodyUnread(_too_large(cap))
+        chunks.append(chunk)
+        chunk = await content.readany()
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _too_large(cap: int) -> TooLarge:
+    return TooLarge(f"body exceeds {cap} bytes")

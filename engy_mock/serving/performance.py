@@ -1,0 +1,96 @@
+"""One answer on its way to the socket, step by step."""
+
+import asyncio
+import math
+from collections.abc import Iterator
+
+from aiohttp import web
+
+from engy_mock.serving.endings import end
+from engy_mock.serving.framing import Framing
+from engy_mock.serving.pace import Pace
+from engy_mock.vocabulary.clock import Clock, monotonic
+from engy_mock.vocabulary.wire import Begin, Close, End, Step, Unframed, Wait, Whole, Write
+
+WRITES_IN_A_ROW = 16
+"""After so many writes an answer lets the others have the loop, even if nothing makes it wait."""
+
+
+class Performance:
+    """Performs the steps of one answer; `is_over` says whether it came to a regular end.
+
+    A write is held back until the next step is known: head and first write share one on the socket, and so do
+    last write and end.
+    """
+
+    __slots__ = (
+        "_clock",
+        "_due",
+        "_framing",
+        "_held",
+        "_holds_piece",
+        "_pace",
+        "_request",
+        "_writes",
+        "is_over",
+    )
+
+    def __init__(self, request: web.BaseRequest, framing: Framing, pace: Pace, clock: Clock) -> None:
+        self._request = request
+        self._framing = framing
+        self._pace = pace
+        self._clock = clock
+        self._due = monotonic()
+        self._held = b""
+        self._holds_piece = False
+        self._writes = 0
+        self.is_over = False
+
+    async def perform(self, steps: Iterator[Step]) -> None:
+        """Perform all steps and what is behind the last one; raises ConnectionError if the client left."""
+        framing = self._framing
+        for step in steps:
+            match step:
+                case Whole():
+                    body = framing.begin(step.head, len(step.body)) + framing.piece(step.body)
+                    await self._request.writer.write(body)
+                    self.is_over = True
+                case Write():
+                    if self._holds_piece:
+                        await self._flush()
+                    self._held += framing.piece(step.data)
+                    self._holds_piece = True
+                case Wait():
+                    await self._flush()
+                    self._due = await self._pace.wait(self._clock, self._due, step.seconds)
+                    if self._due == math.inf:
+                        await self._close(is_abrupt=False)
+                        return
+                case Begin():
+                    self._held = framing.begin(step.head)
+                case End():
+                    self._held += framing.end()
+                    await self._flush()
+                    self.is_over = True
+                case Unframed():
+                    await self._flush()
+                    self._held = step.data
+                    await self._flush()
+                case Close():
+                    await self._close(is_abrupt=step.abrupt)
+        if not self.is_over:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """One write on the socket; it waits while the client reads more slowly than it is told things."""
+        if self._held:
+            data, self._held, self._holds_piece = self._held, b"", False
+            await self._request.writer.write(data)
+            self._writes += 1
+            if self._writes % WRITES_IN_A_ROW == 0:
+                await asyncio.sleep(0)
+
+    async def _close(self, *, is_abrupt: bool) -> None:
+        await self._flush()
+        if self._request.transport is not None:
+            await end(self._request.transport, self._request.writer, is_abrupt=is_abrupt)

@@ -1,0 +1,79 @@
+"""A listening socket, and the server behind it on whatever loop is running."""
+
+import asyncio
+import errno
+import ipaddress
+import logging
+import socket
+
+from engy_mock.serving.connections import Doorkeeper
+from engy_mock.serving.shell import Shell
+from engy_mock.vocabulary.errors import MockError
+
+BACKLOG = 1024
+MAX_PORT = 65535
+
+TURNS_TO_CLOSE = 100
+"""How many turns of the loop a stop gives its connections to be gone; they need two or three."""
+
+log = logging.getLogger("engy_mock")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there already; raises MockError if that cannot be."""
+    if not 0 <= port <= MAX_PORT:
+        raise MockError(f"port must be 0 to {MAX_PORT}, got {port}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise MockError(
+                f"port {port} on {host} is in use already: take another one, or 0 for any that is free"
+            ) from None
+        raise MockError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
+    if not is_loopback(host):
+        log.warning("listening on %s: everybody who reaches this machine reaches the mock", host)
+    return listener
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def origin(host: str, port: int) -> str:
+    """The address under which a client on this machine finds what listens there."""
+    nearest = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{nearest}]:{port}" if ":" in nearest else f"http://{nearest}:{port}"
+
+
+class Server:
+    """Serves a shell on a listening socket, on the loop that runs when it starts."""
+
+    def __init__(self, shell: Shell, listener: socket.socket) -> None:
+        self._shell = shell
+        self._listener = listener
+        self._keeper: Doorkeeper | None = None
+        self._accepting: asyncio.AbstractServer | None = None
+
+    async def start(self) -> None:
+        """Accept connections from now on."""
+        loop = asyncio.get_running_loop()
+        self._keeper = Doorkeeper(self._shell, loop)
+        self._accepting = await loop.create_server(self._keeper, sock=self._listener, backlog=BACKLOG)
+
+    async def stop(self) -> None:
+        """Close the socket and all connections; answers under way are broken off and settle their books."""
+        if self._accepting is None or self._keeper is None:
+            self._listener.close()
+            return
+        self._accepting.close()
+        self._keeper.close_all()
+        for _ in range(TURNS_TO_CLOSE):
+            if self._keeper.is_empty:
+                break
+            await asyncio.sleep(0)

@@ -1,0 +1,179 @@
+"""From an aiohttp request to a call, and from the steps of its answer back to the socket."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from aiohttp import HttpVersion11, hdrs, web
+
+from engy_mock.serving.body import BodyUnread, read_body
+from engy_mock.serving.framing import Framing
+from engy_mock.serving.limits import Limits
+from engy_mock.serving.pace import Pace
+from engy_mock.serving.performance import Performance
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.clock import Clock, http_date, monotonic
+from engy_mock.vocabulary.errors import ApiError, MockFailed
+from engy_mock.vocabulary.wire import Call, Head, Step, header_lines
+
+log = logging.getLogger("engy_mock")
+
+
+class Service(Protocol):
+    """What stands behind the door: the gateway."""
+
+    @property
+    def clock(self) -> Clock:
+        """The mock's time."""
+        ...
+
+    def answer(self, call: Call) -> Iterator[Step]:
+        """The steps of the answer; closed early if the client leaves."""
+        ...
+
+
+class Told(web.StreamResponse):
+    """An answer that is on the wire already, so that nothing is left for aiohttp to do."""
+
+    def __init__(self, *, is_kept: bool) -> None:
+        super().__init__()
+        self._is_kept = is_kept
+
+    @property
+    def keep_alive(self) -> bool:
+        """Whether the connection takes another request."""
+        return self._is_kept
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Nothing is left to begin."""
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Nothing is left to end."""
+
+
+KEPT, CLOSED = Told(is_kept=True), Told(is_kept=False)
+
+
+class Turn(NamedTuple):
+    """An answer that is under way: since when, and on which loop."""
+
+    since: float
+    loop: asyncio.AbstractEventLoop
+
+
+class Shell:
+    """Answers aiohttp's requests out of a service; any number of loops may use one.
+
+    `turns` holds the connections that are being answered.
+    """
+
+    def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
+        self.limits = limits or Limits()
+        self.pace = Pace(self.limits, time_scale)
+        self.turns: dict[web.RequestHandler, Turn] = {}
+        self._service = service
+        self._house_second = -1
+        self._house = b""
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, to the last byte."""
+        connection = request.protocol
+        if connection not in self.turns:  # else the server has noted it already, with the end of the head
+            self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
+        try:
+            return KEPT if await self._answer(request) else CLOSED
+        except ConnectionError:
+            log.debug("the client left before the end of its answer")
+            return CLOSED
+        finally:
+            self.turns.pop(connection, None)
+
+    def abandon(self) -> None:
+        """Break off all answers that are under way; may be called from any thread."""
+        for connection, turn in self.turns.copy().items():
+            with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
+                turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
+
+    def break_off(self, connection: web.RequestHandler, turn: Turn) -> None:
+        """End a connection, unless the answer is over already."""
+        if self.turns.get(connection) is turn and connection.transport is not None:
+            connection.transport.abort()
+
+    async def refuse(self, request: web.BaseRequest, error: ApiError) -> None:
+        """Say at the door what the service cannot, in the envelope of OpenAI (E-191), and close behind it."""
+        detail = {"message": error.message, "type": error.openai_type, "param": None, "code": error.status}
+        head = Head(error.status, (("Content-Type", "application/json"), *error.headers))
+        framing = self._framing(request, wants_close=True)
+        body = json.write({"error": detail})
+        await request.writer.write(framing.begin(head, len(body)) + framing.piece(body))
+
+    async def _answer(self, request: web.BaseRequest) -> bool:
+        """Answer a request; returns whether the connection takes another one."""
+        body, unread = b"", None
+        try:
+            body = await read_body(request, self.limits)
+        except BodyUnread as trouble:
+            unread = trouble
+        has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT
+        framing = self._framing(request, wants_close=has_rest)
+        performance = Performance(request, framing, self.pace, self._service.clock)
+        steps: Iterator[Step] | None = None
+        try:
+            steps = self._service.answer(_call(request, body, unread.error if unread else None))
+            await performance.perform(steps)
+        except ConnectionError:
+            raise
+        except Exception:
+            log.exception("the mock failed")
+            if request.writer.output_size == 0:
+                await self.refuse(request, MockFailed())
+            elif request.transport is not None:
+                request.transport.abort()
+        finally:
+            _close(steps)
+        if unread and unread.is_broken:
+            request.protocol.force_close()
+        return performance.is_over and framing.is_kept
+
+    def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
+        return Framing(
+            self._house_headers(),
+            is_http_11=request.version >= HttpVersion11,
+            is_mute=request.method == hdrs.METH_HEAD,
+            wants_close=wants_close or not request.keep_alive,
+        )
+
+    def _house_headers(self) -> bytes:
+        """The headers that stand on all answers; made once for each second of the mock's time."""
+        second = int(self._service.clock.now())
+        if second != self._house_second:
+            date = http_date(second)
+            self._house = header_lines(
+                (("Server", "engy-mock"), ("Date", date), ("X-Content-Type-Options", "nosniff"))
+            )
+            self._house_second = second
+        return self._house
+
+
+def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Call:
+    url = request.rel_url
+    return Call(
+        method=request.method,
+        path=url.raw_path,
+        query=url.raw_query_string,
+        headers=request.headers,
+        body=body,
+        trouble=trouble,
+    )
+
+
+def _close(steps: Iterator[Step] | None) -> None:
+    """Let an answer settle its books, wherever it stands."""
+    close = getattr(steps, "close", None)
+    if close is not None:
+        try:
+            close()
+        except Exception:
+            log.exception("the mock failed while it closed an answer")

@@ -1,0 +1,127 @@
+"""What the service says, step by step: the events of one answer.
+
+Regular events come in the order `Started`, deltas, `Finished` for each choice, then `UsageReported` and
+`Ended`. Faults add the troubles: `Pause`, `Failure`, `Raw` and `Cut`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from engy_mock.vocabulary.errors import ApiError
+from engy_mock.vocabulary.generation import FinishReason, TokenLogprob, Usage
+from engy_mock.vocabulary.request import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The answer begins; `choice` is its index.
+
+    Where a raw prompt is echoed or scored, `prompt_text` and `prompt_logprobs` are those of the choice;
+    `response` is what stands in place of its text.
+    """
+
+    choice: int = 0
+    prompt_text: str | None = None
+    prompt_logprobs: tuple[TokenLogprob, ...] | None = None
+    response: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """One piece of reasoning."""
+
+    text: str
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """One piece of text, with the log probabilities of its tokens where they were asked for."""
+
+    text: str
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """One whole tool call; `index` counts the calls of the answer from 0."""
+
+    call: ToolCall
+    index: int = 0
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A choice is complete."""
+
+    reason: FinishReason = "stop"
+    stop_sequence: str | None = None
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """The token counts of the whole answer; dialects decide where and whether to show them."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing follows: the dialect writes its end mark, if it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Silence of so many seconds of mock time; `math.inf` never ends."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The service fails in mid-answer and says so in the dialect; nothing regular follows."""
+
+    error: ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes that reach the body as they are, whatever the dialect."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection ends here: with a reset if `abrupt`, else as if the server had closed it."""
+
+    abrupt: bool = False
+
+
+Event = (
+    Started
+    | ReasoningDelta
+    | TextDelta
+    | ToolCallDelta
+    | Finished
+    | UsageReported
+    | Ended
+    | Pause
+    | Failure
+    | Raw
+    | Cut
+)
+
+Piece = ReasoningDelta | TextDelta | ToolCallDelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an answer cost and under which id it can be found."""
+
+    request_id: str
+    charged_micro: int
+    proof: dict[str, Any] | None = None

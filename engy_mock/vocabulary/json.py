@@ -1,0 +1,64 @@
+"""JSON in and out: one reader that raises only `ValueError`, one compact writer that refuses what JSON lacks.
+
+One library does both on every machine, so that the bytes never depend on what else is installed.
+"""
+
+import re
+from json import dumps
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+_HUGE = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9.]{299})")
+_WHOLE = re.compile(rb"(?<=[0-9])\.0(?=[,\]}])")
+"""The end of a whole number that was written as a fraction."""
+
+
+def read(data: bytes | str) -> Any:
+    """The value of a JSON text in UTF-8; raises ValueError for anything that is not one.
+
+    A byte order mark, `NaN`, infinities, lone surrogates and nesting or numbers beyond the parser's bounds
+    are all refused (E-6).
+    """
+    value = from_json(data, allow_inf_nan=False, cache_strings="keys")
+    # A number that no float can hold is read as infinite: none without so many digits is.
+    if _HUGE.search(data if isinstance(data, bytes) else data.encode("utf-8", "replace")):
+        _refuse_non_finite(value)
+    return value
+
+
+def write(value: object) -> bytes:
+    """Compact UTF-8 JSON without a space after `,` and `:` (E-10); raises ValueError for NaN and infinities."""
+    data = to_json(value)
+    if b"NaN" in data or b"Infinity" in data:
+        _refuse_non_finite(value)
+    return data
+
+
+def meaning(data: bytes) -> bytes:
+    """What stands for a JSON text, however its keys are ordered and its numbers and spaces written.
+
+    Bytes that are no JSON stand for themselves.
+    """
+    try:
+        value = read(data)
+    except ValueError:
+        return data
+    return _WHOLE.sub(b"", dumps(value, sort_keys=True, separators=(",", ":")).encode())
+
+
+def text(value: object) -> str:
+    """The same as `write`, as text."""
+    return write(value).decode()
+
+
+def _refuse_non_finite(value: object) -> None:
+    """Raise ValueError if a number in here is not finite."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        raise ValueError(f"JSON has no number {value!r}")
+    if isinstance(value, dict):
+        for item in value.values():
+            _refuse_non_finite(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _refuse_non_finite(item)

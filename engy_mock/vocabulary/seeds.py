@@ -1,0 +1,81 @@
+"""Where every made-up value comes from: digests of what was asked, never a shared stream.
+
+Equal keys give equal values in any process, on any machine and under any hash seed. Nothing else in the
+package may import `random`, `uuid` or `secrets`.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b, shake_128
+from struct import Struct
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+Part = bytes | str | int
+
+_BLOCK = Struct(">64Q")
+_UNIT = 1.0 / (1 << 53)
+
+
+def digest(*parts: Part) -> bytes:
+    """32 bytes that stand for these parts in this order; no two different lists of parts share them."""
+    pieces: list[bytes] = []
+    for part in parts:
+        if isinstance(part, bytes):
+            data, mark = part, b"b"
+        elif isinstance(part, str):
+            data, mark = part.encode("utf-8", "surrogatepass"), b"s"
+        else:
+            data, mark = b"%d" % part, b"i"
+        pieces += (mark, b"%d:" % len(data), data)
+    return blake2b(b"".join(pieces), digest_size=32).digest()
+
+
+def hex_id(length: int, *parts: Part) -> str:
+    """A lowercase hexadecimal id of `length` digits (at most 64) that stands for these parts."""
+    return digest(*parts).hex()[:length]
+
+
+class UnitSource(Protocol):
+    """Numbers in [0, 1) by position, as sampling needs them."""
+
+    def at(self, position: int) -> float:
+        """The number at this position; the same at every call."""
+        ...
+
+
+class Draws:
+    """An endless, repeatable list of draws that belongs to one key.
+
+    `at(i)` reads any position; `unit`, `below` and `pick` take the next one.
+    """
+
+    __slots__ = ("_key", "_next", "_values")
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._values: list[float] = []
+        self._next = 0
+
+    def at(self, position: int) -> float:
+        """The number at this position, in [0, 1), with 53 random bits."""
+        values = self._values
+        while position >= len(values):
+            block = shake_128(b"%d:%b" % (len(values), self._key)).digest(_BLOCK.size)
+            values += [(number >> 11) * _UNIT for number in _BLOCK.unpack(block)]
+        return values[position]
+
+    def unit(self) -> float:
+        """The next number in [0, 1)."""
+        value = self.at(self._next)
+        self._next += 1
+        return value
+
+    def below(self, n: int) -> int:
+        """The next whole number from 0 to n - 1; raises ValueError if n is below 1."""
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}")
+        return int(self.unit() * n)
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """The next choice among these; raises ValueError if there are none."""
+        return choices[self.below(len(choices))]

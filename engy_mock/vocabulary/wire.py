@@ -1,0 +1,99 @@
+"""What comes from a socket and what goes to it, without a socket: a `Call` in, `Step`s out."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from engy_mock.vocabulary.errors import ApiError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One HTTP request.
+
+    `headers` is a mapping that does not regard case, `query` the raw text behind the question mark. Where the
+    body could not be read, `trouble` says why; the gateway raises it when its turn comes in the order of
+    refusals.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+    query: str = ""
+    trouble: ApiError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status line and headers; `reason` None means the standard phrase."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    reason: str | None = None
+
+    @property
+    def phrase(self) -> str:
+        """The phrase of the status line."""
+        if self.reason is not None:
+            return self.reason
+        try:
+            return HTTPStatus(self.status).phrase
+        except ValueError:
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A complete answer in one step: head and body, framed by `Content-Length`."""
+
+    head: Head
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The head of a streamed answer; the transfer is chunked."""
+
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A piece of a streamed body; one write on the socket."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unframed:
+    """Bytes written to the connection as they are, outside any framing."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Silence of so many seconds; `until` on the schedule of the answer, counted from its beginning."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The regular end of a streamed body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The connection ends without a regular end of the body: by reset if `abrupt`, else by closing."""
+
+    abrupt: bool = False
+
+
+Step = Whole | Begin | Write | Unframed | Wait | End | Close
+
+
+def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:
+    """Headers as they stand on the wire, without the empty line behind them."""
+    return "".join(f"{name}: {value}\r\n" for name, value in headers).encode("latin-1")

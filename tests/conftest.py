@@ -1,0 +1,40 @@
+"""What holds for every test: no real keys, no proxies, no network but this machine, no chance."""
+
+import os
+import re
+import sys
+from typing import Any
+
+from hypothesis import settings
+
+_FOREIGN_SETTINGS = re.compile(
+    r"(ANTHROPIC|ENGY|OPENAI|SCALE|SGP)_\w+|\w*_PROXY|PYTEST_ADDOPTS",
+    re.IGNORECASE,
+)
+"""Variables of a developer's machine that change what an official client, or a run of pytest, does."""
+
+_LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|::1|localhost|0\.0\.0\.0|::|")
+
+for _name in [name for name in os.environ if _FOREIGN_SETTINGS.fullmatch(name)]:
+    del os.environ[_name]
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+
+def _refuse_the_network(event: str, args: tuple[Any, ...]) -> None:
+    """Stop a test that would talk to another machine; looking up a name counts."""
+    if event == "socket.connect":
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else ""
+    elif event == "socket.getaddrinfo":
+        host = args[0]
+    else:
+        return
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if host is not None and not _LOOPBACK.fullmatch(str(host)):
+        raise PermissionError(f"a test wanted to reach {host!r}: only this machine may be reached")
+
+
+sys.addaudithook(_refuse_the_network)

@@ -1,0 +1,80 @@
+"""Every block of the README runs as it stands there; only the port is another."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+BLOCK = re.compile(r"(?:<!-- ([a-z ]+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+
+BLOCKS = [(mark, language, text) for mark, language, text in BLOCK.findall(README.read_text(encoding="utf-8"))]
+
+
+def marked(mark: str) -> list[str]:
+    """The blocks with this mark, in order."""
+    return [text for own, _, text in BLOCKS if own == mark]
+
+
+def test_every_block_has_a_mark_that_something_runs():
+    """A block without a mark would be one that nobody tries."""
+    assert {mark for mark, _, _ in BLOCKS} == {"serve command", "curl", "test command", "test", "run"}
+    assert len(marked("test")) >= 3
+    assert len(marked("run")) >= 3
+
+
+@pytest.mark.parametrize("block", marked("test"))
+def test_tests_of_the_readme_pass(block, pytester):
+    """A reader who copies a test sees it pass."""
+    pytester.makepyfile(block)
+    pytester.makeini(
+        "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
+    )
+    wanted = len(re.findall(r"^(?:async )?def test_", block, re.MULTILINE))
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=wanted)
+
+
+@pytest.mark.parametrize("block", marked("run"))
+def test_scripts_of_the_readme_run(block, tmp_path):
+    """A reader who copies a script sees it end without a complaint."""
+    script = tmp_path / "script.py"
+    script.write_text(block, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("print(" in block) == bool(done.stdout)
+
+
+def test_the_curl_is_answered(engy):
+    """The first thing that a reader types brings a stream that ends regularly."""
+    (command,) = marked("curl")
+    assert "127.0.0.1:8787" in command
+    done = subprocess.run(
+        ["bash", "-c", command.replace(":8787", f":{engy.port}")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    events = done.stdout.split("\n\n")
+    assert events[-2:] == ["data: [DONE]", ""]
+    text = "".join(
+        choice["delta"].get("content") or ""
+        for event in events[:-2]
+        for choice in json.loads(event.removeprefix("data: "))["choices"]
+    )
+    assert text == "The capital of France is Paris."
+
+
+def test_the_commands_are_one_line_each():
+    """Set-up is one command for the server and one for the tests; CI runs the second as it stands."""
+    for mark, ending in (("serve command", "engy-mock serve"), ("test command", "pytest")):
+        (command,) = marked(mark)
+        assert command.count("\n") == 1
+        assert command.rstrip().endswith(ending)

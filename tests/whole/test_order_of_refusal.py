@@ -1,0 +1,172 @@
+"""Where a request breaks several rules, the first line of the documented order answers (E-68 to E-85)."""
+
+import copy
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from engy_mock.gateway import Gateway
+from engy_mock.vocabulary.errors import TooLarge
+from engy_mock.vocabulary.wire import Call, Whole
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+BROKEN_PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+class Draft:
+    """A request that is good until a cause spoils it."""
+
+    def __init__(self) -> None:
+        self.gateway = Gateway()
+        self.method = "POST"
+        self.path = "/v1/chat/completions"
+        self.headers = {
+            "host": "127.0.0.1:1",
+            "authorization": "Bearer sk-engy-x",
+            "content-type": "application/json",
+        }
+        self.body: dict[str, Any] = {
+            "model": "deepseek-v4.1-flash",
+            "max_tokens": 5,
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}],
+        }
+        self.trouble: TooLarge | None = None
+
+    def status(self) -> tuple[int, str]:
+        """What the service says: the status, and the message of the refusal."""
+        call = Call(
+            method=self.method,
+            path=self.path,
+            headers=self.headers,
+            body=json.dumps(self.body).encode(),
+            trouble=self.trouble,
+        )
+        (step,) = self.gateway.answer(call)
+        assert isinstance(step, Whole)
+        document = json.loads(step.body)
+        return step.head.status, document.get("error", {}).get("message", "")
+
+
+def host(draft: Draft) -> None:
+    draft.headers["host"] = "evil.test"
+
+
+def path(draft: Draft) -> None:
+    draft.path = "/v1/nope"
+
+
+def method(draft: Draft) -> None:
+    draft.method = "PUT"
+
+
+def key(draft: Draft) -> None:
+    draft.headers["authorization"] = "Bearer sk-other"
+
+
+def content_type(draft: Draft) -> None:
+    draft.headers["content-type"] = "text/plain"
+
+
+def size(draft: Draft) -> None:
+    draft.trouble = TooLarge("body exceeds 33554432 bytes")
+
+
+def field(draft: Draft) -> None:
+    draft.body["max_tokens"] = 0
+
+
+def model(draft: Draft) -> None:
+    draft.body["model"] = "nope"
+
+
+def input_type(draft: Draft) -> None:
+    draft.body["model"] = "glm-5.2"
+    draft.body["messages"][0]["content"].append(PICTURE)
+
+
+def undecodable(draft: Draft) -> None:
+    draft.body["messages"][0]["content"].append(BROKEN_PICTURE)
+
+
+def too_many(draft: Draft) -> None:
+    draft.body["messages"][0]["content"] += [PICTURE] * 11
+
+
+def largest_input(draft: Draft) -> None:
+    draft.body["messages"].append({"role": "user", "content": "a " * 262_200})
+
+
+def balance(draft: Draft) -> None:
+    draft.gateway.accounts.default.balance_micro = 0
+
+
+CAUSES = [
+    (host, 403, "host not allowed"),
+    (path, 404, "no route"),
+    (method, 405, "method PUT not allowed"),
+    (key, 401, "invalid api key"),
+    (content_type, 415, "content type must be application/json"),
+    (size, 413, "body exceeds"),
+    (field, 400, "max_tokens must be at least 1, got 0"),
+    (model, 404, "model nope not found"),
+    (input_type, 400, "glm-5.2 does not accept images"),
+    (undecodable, 400, "begin like image/png"),
+    (too_many, 413, "11 images, at most 10 allowed"),
+    (largest_input, 400, "takes at most 262144 input tokens"),
+    (balance, 402, "0 available"),
+]
+"""The causes in the documented order."""
+
+CLASHES = {("path", "method"), ("model", "input_type")}
+"""Pairs that cannot meet: an unknown path has no methods, an unknown model no input types."""
+
+
+@pytest.mark.parametrize(("cause", "status", "words"), CAUSES, ids=lambda value: getattr(value, "__name__", ""))
+def test_each_cause_alone(cause, status, words):
+    """Each spoils a request that is good without it."""
+    good = Draft()
+    assert good.status() == (200, "")
+    spoilt = Draft()
+    cause(spoilt)
+    found, message = spoilt.status()
+    assert found == status
+    assert words in message
+
+
+PAIRS = [
+    pytest.param(first, second, id=f"{first[0].__name__}-{second[0].__name__}")
+    for first, second in itertools.combinations(CAUSES, 2)
+    if (first[0].__name__, second[0].__name__) not in CLASHES
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_of_two_causes_the_earlier_answers(first, second):
+    """All pairs: whatever comes later in the order is not even mentioned."""
+    draft = Draft()
+    for cause, _, _ in (second, first):
+        cause(draft)
+    found, message = draft.status()
+    if {first[0], second[0]} == {undecodable, too_many}:
+        message = message.replace("12 images", "11 images")
+    assert found == first[1]
+    assert first[2] in message
+    assert draft.gateway.accounts.default.held_micro == 0
+
+
+def test_the_rule_of_a_test_comes_last():
+    """E-85: a scripted refusal is not reached by a request that is refused anyhow."""
+    from engy_mock.scripting.refusals import Refusal
+    from engy_mock.scripting.rules import Rule
+
+    for cause, status, _ in CAUSES:
+        draft = Draft()
+        rule = Rule(description="all", conditions=(), answers=(Refusal(status=418),))
+        draft.gateway.script.add(rule)
+        scripted = copy.copy(draft)
+        assert scripted.status()[0] == 418
+        cause(draft)
+        assert draft.status()[0] == status
+        assert rule.used == 1
