@@ -3,15 +3,20 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 _FOREIGN_SETTINGS = re.compile(
-    r"(ANTHROPIC|ENGY|OPENAI|SCALE|SGP)_\w+|\w*_PROXY|PYTEST_ADDOPTS",
+    r"(ANTHROPIC|ENGY|LANGCHAIN|LANGSMITH|LITELLM|OPENAI|SCALE|SGP)_\w+|\w*_PROXY|PYTEST_ADDOPTS",
     re.IGNORECASE,
 )
-"""Variables of a developer's machine that change what an official client, or a run of pytest, does."""
+"""Variables of a developer's machine that change what a client, or a run of pytest, does."""
+
+_wanted_hosts: list[str] = []
+"""Machines that somebody has tried to reach since the last test."""
 
 _LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|::1|localhost|0\.0\.0\.0|::|")
 
@@ -34,7 +39,16 @@ def _refuse_the_network(event: str, args: tuple[Any, ...]) -> None:
     if isinstance(host, bytes):
         host = host.decode("ascii", "replace")
     if host is not None and not _LOOPBACK.fullmatch(str(host)):
+        _wanted_hosts.append(str(host))
         raise PermissionError(f"a test wanted to reach {host!r}: only this machine may be reached")
 
 
 sys.addaudithook(_refuse_the_network)
+
+
+@pytest.fixture(autouse=True)
+def _stays_on_this_machine() -> Iterator[None]:
+    """Fail a test that wanted another machine, also if its client made nothing of being refused."""
+    yield
+    wanted, _wanted_hosts[:] = _wanted_hosts[:], []
+    assert not wanted, f"only this machine may be reached, not {wanted}"

@@ -63,15 +63,37 @@ def check_content(call: Call) -> None:
         raise call.trouble
 
 
-def json_body(call: Call) -> Mapping[str, Any]:
-    """The JSON object in the body; raises InvalidRequest (E-6)."""
-    try:
-        body = json.read(call.body)
-    except ValueError as error:
-        raise InvalidRequest(f"the body is not JSON: {_reason(error)}") from None
-    if not isinstance(body, dict):
-        raise InvalidRequest(f"the body must be a JSON object, got {_kind(body)}")
-    return body
+class Body:
+    """The bytes of a body, read as JSON once, when somebody first asks what they say."""
+
+    __slots__ = ("_read", "data")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._read: tuple[Any, ValueError | None] | None = None
+
+    @property
+    def meaning(self) -> bytes:
+        """What stands for the body; bytes that are no JSON stand for themselves."""
+        value, error = self._value()
+        return json.meaning(value) if error is None else self.data
+
+    def document(self) -> Mapping[str, Any]:
+        """The JSON object in the body; raises InvalidRequest (E-6)."""
+        value, error = self._value()
+        if error is not None:
+            raise InvalidRequest(f"the body is not JSON: {_reason(error)}") from None
+        if not isinstance(value, dict):
+            raise InvalidRequest(f"the body must be a JSON object, got {_kind(value)}")
+        return value
+
+    def _value(self) -> tuple[Any, ValueError | None]:
+        if self._read is None:
+            try:
+                self._read = (json.read(self.data), None)
+            except ValueError as error:
+                self._read = (None, error)
+        return self._read
 
 
 def _reason(error: ValueError) -> str:

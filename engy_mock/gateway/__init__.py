@@ -4,14 +4,15 @@ Everything is decided before the first step; the books are closed before the las
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Any
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.journal import Entry, Journal, harmless
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import check_account, check_content, check_host, json_body, key_of
+from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
 from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
@@ -102,7 +103,8 @@ class Gateway:
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
         what = digest(call.method, call.path, call.body)
-        request_id = self._identities.next(what, call)
+        body = Body(call.body)
+        request_id = self._identities.next(what, call, body)
         entry = Entry(
             number=0,
             method=call.method,
@@ -119,8 +121,8 @@ class Gateway:
             account = self._account(call, route)
             check_content(call)
             if route.page is not None:
-                return self._page(route, route.page, call, name, account, entry)
-            understood = self._understood(what, call, route, account)
+                return self._page(route, route.page, call, body, name, account, entry)
+            understood = self._understood(what, body, route, account)
             prepared = understood.prepared
             entry.request = prepared.request
             hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
@@ -174,7 +176,7 @@ class Gateway:
         return account
 
     def _page(
-        self, route: Route, page: Page, call: Call, name: str, account: Account, entry: Entry
+        self, route: Route, page: Page, call: Call, body: Body, name: str, account: Account, entry: Entry
     ) -> Iterator[Step]:
         """The answer of a route that needs no model."""
         desk = Desk(
@@ -184,13 +186,13 @@ class Gateway:
             prompt_tokens=lambda request: self._measured(request, route, account).prompt_tokens,
             now=self.clock.now(),
         )
-        body = json_body(call) if call.body or call.method == "POST" else {}
-        document = page.answer(call, name, body, desk)
+        said = body.document() if call.body or call.method == "POST" else {}
+        document = page.answer(call, name, said, desk)
         entry.status = 200
         head = Head(200, (JSON, *id_headers(route, entry.request_id)))
         return iter((Whole(head, json.write(document)),))
 
-    def _understood(self, what: bytes, call: Call, route: Route, account: Account) -> Understood:
+    def _understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
         """The request in a body, measured; a body that came before is not read again."""
         known = self._known
         key: tuple[object, ...] = (what, self.catalog.version)
@@ -198,16 +200,15 @@ class Gateway:
             key += self.records.of(account.name).callable_models()
         found = known.get(key)
         if found is None:
-            found = Understood(self._prepare(call, route, account))
-            if len(call.body) <= MAX_KNOWN_BODY:
+            found = Understood(self._prepare(body.document(), route, account))
+            if len(body.data) <= MAX_KNOWN_BODY:
                 if len(known) >= MAX_KNOWN:
                     known.clear()
                 known[key] = found
         return found
 
-    def _prepare(self, call: Call, route: Route, account: Account) -> Prepared:
+    def _prepare(self, body: Mapping[str, Any], route: Route, account: Account) -> Prepared:
         """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
-        body = json_body(call)
         model = body.get("model")
         card = self._card(model) if isinstance(model, str) else None
         waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()

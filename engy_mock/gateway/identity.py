@@ -3,7 +3,7 @@
 from threading import Lock
 from typing import Any
 
-from engy_mock.vocabulary import json
+from engy_mock.dialects.admission import Body
 from engy_mock.vocabulary.seeds import digest, hex_id
 from engy_mock.vocabulary.wire import Call
 
@@ -24,7 +24,7 @@ class Identities:
         with self._lock:
             self._times = {}
 
-    def next(self, what: bytes, call: Call) -> str:
+    def next(self, what: bytes, call: Call, body: Body) -> str:
         """The id of a call, 32 hexadecimal digits; `what` is a digest of its method, path and bytes.
 
         Bodies that say the same are the same request, however a client orders or spaces them.
@@ -33,8 +33,8 @@ class Identities:
         with self._lock:
             meaning = meanings.get(what)
             if meaning is None:
-                said = json.meaning(call.body)
-                meaning = meanings[what] = digest(self._seed, call.method, call.path, call.query, said)
+                meaning = digest(self._seed, call.method, call.path, call.query, body.meaning)
+                meanings[what] = meaning
                 _bound(meanings)
             before = times.get(meaning, 0)
             times[meaning] = before + 1

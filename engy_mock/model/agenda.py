@@ -41,9 +41,7 @@ class Agenda:
         if (turn + 1) * width > len(source):
             source = self.reserve
         count = len(source)
-        stride = self.stride
-        while gcd(stride, count) != 1:
-            stride += 1
+        stride = self.stride if source is self.source else _coprime(self.stride, count)
         width = min(width, count)
         first = self.start + stride * turn * width
         return [source[(first + stride * place) % count] for place in range(width)]
@@ -72,5 +70,12 @@ def drawn_up(
         reserve=general.sentences,
         wanted=1 if topic.is_closing else wanted,
         start=int.from_bytes(order[:4], "big"),
-        stride=1 + int.from_bytes(order[4:8], "big") % max(len(source) - 1, 1),
+        stride=_coprime(1 + int.from_bytes(order[4:8], "big") % max(len(source) - 1, 1), len(source)),
     )
+
+
+def _coprime(stride: int, count: int) -> int:
+    """The next stride that reaches every one of so many places."""
+    while gcd(stride, count) != 1:
+        stride += 1
+    return stride

@@ -51,18 +51,20 @@ class Corpus:
         """What a question is about: a fact, else the topic that its words name most often, else None."""
         words = _WORD.findall(question.lower())
         known = frozenset(words)
-        for word in words:
-            for fact in self.facts_by_key.get(word, ()):
-                if fact.words <= known:
-                    return fact.topic
-        counts: dict[str, int] = {}
+        if not self.facts_by_key.keys().isdisjoint(known):
+            for word in words:
+                for fact in self.facts_by_key.get(word, ()):
+                    if fact.words <= known:
+                        return fact.topic
         best: Topic | None = None
-        for word in words:
-            topic = self.by_word.get(word)
-            if topic is not None:
-                counts[topic.name] = counts.get(topic.name, 0) + 1
-                if best is None or counts[topic.name] > counts[best.name]:
-                    best = topic
+        if not self.by_word.keys().isdisjoint(known):
+            counts: dict[str, int] = {}
+            for word in words:
+                topic = self.by_word.get(word)
+                if topic is not None:
+                    counts[topic.name] = counts.get(topic.name, 0) + 1
+                    if best is None or counts[topic.name] > counts[best.name]:
+                        best = topic
         return best
 
     def all_sentences(self) -> list[str]:

@@ -129,7 +129,10 @@ class Engine:
 
     def knobs(self, sampling: Sampling, card: ModelCard) -> Knobs:
         """The numbers in force for one answer of this model."""
-        size = self.catalog.tokenizer(card).text_size
+        bias = sampling.logit_bias
+        if bias:
+            size = self.catalog.tokenizer(card).text_size
+            bias = {token: shift for token, shift in bias.items() if token < size}
         return Knobs(
             temperature=card.temperature if sampling.temperature is None else sampling.temperature,
             top_p=card.top_p if sampling.top_p is None else sampling.top_p,
@@ -137,7 +140,7 @@ class Engine:
             min_p=sampling.min_p or 0.0,
             presence_penalty=sampling.presence_penalty or 0.0,
             frequency_penalty=sampling.frequency_penalty or 0.0,
-            logit_bias={token: bias for token, bias in sampling.logit_bias.items() if token < size},
+            logit_bias=bias,
         )
 
     def _parts(
@@ -154,8 +157,7 @@ class Engine:
         shares = digest("draws", key, copy)
         if request.sampling.seed is not None:
             shares = digest("draws", self.seed, card.id, copy, request.sampling.seed)
-        document = digest("document", key, copy)
-        return self._made_up(prepared, context, knobs, Draws(shares), document, first)
+        return self._made_up(prepared, context, knobs, Draws(shares), key + b"%d" % copy, first)
 
     def _answer(
         self, prepared: Prepared, prompt: Rendered, parts: Parts, index: int, reply: Reply | None
@@ -208,7 +210,7 @@ class Engine:
         context: Sequence[int],
         knobs: Knobs,
         draws: Draws,
-        seed: bytes,
+        key: bytes,
         first: int | None,
     ) -> Parts:
         """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
@@ -232,24 +234,19 @@ class Engine:
         parts = Parts.split(written, language, thinks=thinks)
         if form is None:
             return parts
-        filled = form.filled(seed)
+        filled = form.filled(digest("document", key))
         if form.tool is not None:
             return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
         return parts.followed_by(text=tokenizer.encode(filled))
 
     def _key(self, request: GenerationRequest, card: ModelCard, context: Sequence[int], knobs: Knobs) -> bytes:
         """What stands for everything that shapes the content of an answer (E-13)."""
-        bias = sorted(knobs.logit_bias.items())
-        return digest(
-            "content",
-            self.seed,
-            card.id,
-            _packed(context),
-            repr((knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)),
-            repr((knobs.presence_penalty, knobs.frequency_penalty, bias, request.sampling.seed)),
-            repr((request.tool_choice, request.parallel_tool_calls)),
-            json.write([request.response_format.type, request.response_format.schema]),
-        )
+        form, choice = request.response_format, request.tool_choice
+        cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
+        shifts = (knobs.presence_penalty, knobs.frequency_penalty, sorted(knobs.logit_bias.items()))
+        rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
+        schema = b"" if form.schema is None else json.write(form.schema)
+        return digest("content", self.seed, _packed(context), repr((cuts, shifts, rest)), schema)
 
     def _check_images(self, conversation: Conversation, card: ModelCard) -> None:
         images = [image for message in conversation.messages for image in message.images]

@@ -11,11 +11,13 @@ from array import array
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from engy_mock.model.agenda import SHARES, Agenda, Mode, drawn_up
 from engy_mock.model.corpus import Topic
 from engy_mock.model.distribution import Distribution, mixed
 from engy_mock.model.phrases import Node
+from engy_mock.model.sampling import draw_expected
 
 if TYPE_CHECKING:
     from engy_mock.model.language import Language
@@ -60,6 +62,8 @@ class Reader:
         "_question",
         "_sentences",
         "_strayed",
+        "_sum",
+        "_summed",
         "_topic",
         "_topics",
         "_wanted",
@@ -159,28 +163,10 @@ class Reader:
         ahead = self._next()
         if not ahead:
             return -1
-        found = ahead[0]
-        if len(ahead) > 1:
-            certainty = self.certainty
-            rows = sorted(
-                [(-certainty * weight, token, place) for place, (token, _, _, weight) in enumerate(ahead)]
-            )
-            if len({token for _, token, _ in rows}) < len(rows) or -rows[-1][0] <= 1.0 - certainty:
-                return -1
-            kept = 0.0
-            for p, _, _ in rows:
-                kept -= p
-                if kept >= top_p:
-                    break
-            aim = unit * kept
-            for p, _, place in rows:
-                aim += p
-                if aim < 0.0 or top_p == 0.0:
-                    found = ahead[place]
-                    break
-            else:
-                return -1
-        token, node, at, _ = found
+        place = draw_expected([(token, weight) for token, _, _, weight in ahead], self.certainty, unit, top_p)
+        if place < 0:
+            return -1
+        token, node, at, _ = ahead[place]
         self.tokens.append(token)
         self.before, self.last = self.last, token
         self._is_border = False
@@ -315,9 +301,10 @@ class Reader:
         self._place = -1
         self._agreed = self._strayed = self._own = self._sentences = 0
         self._is_border = True
+        self._sum = self._wanted = 0
+        self._summed = max(place, 0)
         self._topic = None
         self._agenda = None
-        self._wanted = 0
         mark = self.last
         if mark in language.anchors:
             self._note_turn(place, mark)
@@ -367,6 +354,13 @@ class Reader:
             return ""
         return (self._language.tokenizer.pieces[self.tokens[self._effort_at + 1]] or "").strip().lower()
 
+    def _mixed_up(self) -> int:
+        """A number that stands for every token since the anchor; cheap, for one border of a sentence."""
+        fresh = array("I", self.tokens[self._summed :]).tobytes()
+        self._sum = crc32(fresh, self._sum)
+        self._summed = len(self.tokens)
+        return self._sum >> 8
+
     def _digest(self) -> bytes:
         """A digest of every token read so far."""
         if self._hashed < len(self.tokens):
@@ -390,7 +384,7 @@ class Reader:
         ends_in_space = language.tokenizer.raw[self.last][-1:].isspace()
         is_spaced = self.last not in language.marks and self.last >= 0 and not ends_in_space
         node = language.phrases.node
-        shift = self._digest()[0] % len(chosen)
+        shift = 0 if len(chosen) == 1 else self._mixed_up() % len(chosen)
         return tuple(
             [
                 (node(chosen[(place + shift) % len(chosen)], is_spaced=is_spaced), 0, weight)

@@ -3,7 +3,7 @@
 Order: penalties and bias, temperature, `top_k`, `top_p`, `min_p`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, inf, pow
 
@@ -193,3 +193,28 @@ def _total(distribution: Distribution, exponent: float, best: float) -> float:
         if weight < _NOTHING:
             break
     return total
+
+
+def draw_expected(ahead: Sequence[tuple[int, float]], certainty: float, unit: float, top_p: float) -> int:
+    """The place that `draw` would pick among tokens that share out a certainty by weight, or -1 as `draw_special`.
+
+    For a temperature of 1 and a `top_p` that is not above the certainty; 0 takes the likeliest.
+    """
+    if len(ahead) == 1:
+        return 0
+    rows = sorted([(-certainty * weight, token, place) for place, (token, weight) in enumerate(ahead)])
+    if len({token for token, _ in ahead}) < len(rows) or -rows[-1][0] <= 1.0 - certainty:
+        return -1
+    if top_p == 0.0:
+        return rows[0][2]
+    kept = 0.0
+    for p, _, _ in rows:
+        kept -= p
+        if kept >= top_p:
+            break
+    aim = unit * kept
+    for p, _, place in rows:
+        aim += p
+        if aim < 0.0:
+            return place
+    return -1

@@ -101,14 +101,16 @@ class Tokenizer:
     def labels(self) -> list[str]:
         r"""The text of each token by id, or `bytes:\xNN...` where its bytes are not whole characters.
 
-        No two tokens have the same label: of several with the same text the first has it (E-162).
+        No two tokens have the same label: of several with the same text the last has it, and the single bytes
+        stand in front (E-162).
         """
-        seen: dict[str, int] = {}
+        last = {piece: token for token, piece in enumerate(self.pieces)}
+        labels: dict[str, int] = {}
         for token, (piece, raw) in enumerate(zip(self.pieces, self.raw, strict=True)):
             by_bytes = "bytes:" + "".join(f"\\x{byte:02x}" for byte in raw)
-            label = by_bytes if piece is None or piece in seen else piece
-            seen.setdefault(f"token:{token}" if label in seen else label, token)
-        return list(seen)
+            label = piece if piece is not None and last[piece] == token else by_bytes
+            labels[f"token:{token}" if label in labels else label] = token
+        return list(labels)
 
     def encode(self, text: str, *, marks: bool = False) -> list[int]:
         """The tokens of a text; the marks in it are recognised only if `marks` is true (E-99).

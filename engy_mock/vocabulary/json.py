@@ -4,13 +4,12 @@ One library does both on every machine, so that the bytes never depend on what e
 """
 
 import re
-from json import dumps
 from typing import Any
 
 from pydantic_core import from_json, to_json
 
 _HUGE = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9.]{299})")
-_WHOLE = re.compile(rb"(?<=[0-9])\.0(?=[,\]}])")
+_WHOLE = re.compile(rb"(?<=[0-9])\.0(?=[,\]}]|$)")
 """The end of a whole number that was written as a fraction."""
 
 
@@ -35,16 +34,13 @@ def write(value: object) -> bytes:
     return data
 
 
-def meaning(data: bytes) -> bytes:
-    """What stands for a JSON text, however its keys are ordered and its numbers and spaces written.
-
-    Bytes that are no JSON stand for themselves.
-    """
-    try:
-        value = read(data)
-    except ValueError:
-        return data
-    return _WHOLE.sub(b"", dumps(value, sort_keys=True, separators=(",", ":")).encode())
+def meaning(value: object) -> bytes:
+    """What stands for a JSON value, however the keys of an object are ordered and its numbers written."""
+    if isinstance(value, dict):
+        data = b",".join(sorted([b"%b:%b" % (key.encode(), to_json(item)) for key, item in value.items()]))
+    else:
+        data = to_json(value)
+    return _WHOLE.sub(b"", data) if b".0" in data else data
 
 
 def text(value: object) -> str:

@@ -5,14 +5,13 @@ package may import `random`, `uuid` or `secrets`.
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b, shake_128
-from struct import Struct
+from hashlib import blake2b
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 Part = bytes | str | int
 
-_BLOCK = Struct(">64Q")
+_MASK = (1 << 64) - 1
 _UNIT = 1.0 / (1 << 53)
 
 
@@ -49,20 +48,19 @@ class Draws:
     `at(i)` reads any position; `unit`, `below` and `pick` take the next one.
     """
 
-    __slots__ = ("_key", "_next", "_values")
+    __slots__ = ("_next", "_start")
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._values: list[float] = []
+        self._start = int.from_bytes(blake2b(key, digest_size=8).digest(), "big")
         self._next = 0
 
     def at(self, position: int) -> float:
         """The number at this position, in [0, 1), with 53 random bits."""
-        values = self._values
-        while position >= len(values):
-            block = shake_128(b"%d:%b" % (len(values), self._key)).digest(_BLOCK.size)
-            values += [(number >> 11) * _UNIT for number in _BLOCK.unpack(block)]
-        return values[position]
+        # SplitMix64: a counter whose bits are mixed; any position costs the same.
+        bits = (self._start + position * 0x9E3779B97F4A7C15) & _MASK
+        bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _MASK
+        return ((bits ^ (bits >> 31)) >> 11) * _UNIT
 
     def unit(self) -> float:
         """The next number in [0, 1)."""

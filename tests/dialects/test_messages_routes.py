@@ -422,7 +422,7 @@ def test_limit_headers_by_route(monkeypatch: pytest.MonkeyPatch, path: str, head
     def crowded(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("engy_mock.gateway.json_body", crowded)
+    monkeypatch.setattr("engy_mock.gateway.check_content", crowded)
     head, _ = whole(Gateway(), path=path)
     found = dict(head.headers)
     assert (head.status, found["Retry-After"], found[header]) == (429, "1", "4")

@@ -69,7 +69,7 @@ ALIKE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"presence_penalty": 1, "frequency_penalty": 1, "max_output_tokens": 60},
     ),
     ("fixed sampling", {"model": "kimi-k3"}, {"model": "kimi-k3", "temperature": 0.3, "top_p": 7}),
-    ("limit in the text", {"max_tokens": 40}, {"max_output_tokens": 40}),
+    ("limit in the text", {"max_tokens": 70}, {"max_output_tokens": 70}),
     ("limit in the reasoning", {"max_tokens": 5}, {"max_output_tokens": 5}),
     ("effort", {"reasoning_effort": "high"}, {"reasoning": {"effort": "high", "summary": "auto"}}),
     ("no effort", {"reasoning_effort": "none"}, {"reasoning": {"effort": "none"}}),

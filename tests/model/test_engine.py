@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from engy_mock.model import corpus as corpora
 from engy_mock.model.cards import CARDS
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import MAX_IMAGE_BYTES, Engine
@@ -28,12 +29,14 @@ from tests.model.made import (
     CATALOG,
     ENGINE,
     MODELS,
+    all_readings,
     answer,
     answers,
     chat,
     other,
     other_engine,
     raw,
+    sentences,
     told,
 )
 
@@ -415,7 +418,7 @@ def test_limits_cut_content(fields, model):
 def test_stops_cut_content(model):
     """E-13, E-54: a stop cuts the same content before its first match."""
     whole = answer(chat("Tell me about tea", model=model)).whole_text
-    for stop in (whole[:1], ".", " the", whole[20:31], whole[-3:]):
+    for stop in (whole[:1], whole[-1], whole[5:9], whole[20:31], whole[-3:]):
         cut = answer(chat("Tell me about tea", model=model, stop=(stop, "\x00")))
         assert cut.whole_text == whole[: whole.index(stop)]
         assert (cut.finish_reason, cut.stop_sequence) == ("stop", stop)
@@ -428,6 +431,16 @@ def test_thinking(effort, count):
     assert thought.whole_reasoning.count(".") + thought.whole_reasoning.count("?") == count
     silent = answers(chat("Tell me about tea", thinking=ThinkingWish(enabled=False)))
     assert (silent.choices[0].reasoning, silent.usage.reasoning_tokens) == (None, 0)
+
+
+def test_question():
+    """What is asked is in the last turn of the user, however much a tool has said since."""
+    said = Message(role="tool", text="Dogs and cats. " * 100, tool_call_id="call_1")
+    called = Message(role="assistant", tool_calls=(ToolCall(name="pets"),))
+    coffee = next(topic for topic in corpora.bundled().topics if topic.name == "coffee")
+    known = {reading for sentence in coffee.sentences for reading in all_readings(sentence)}
+    for messages in (("Why coffee?",), ("Why coffee?", called, said), ("Dogs?", called, said, "Why coffee?")):
+        assert set(sentences(answer(chat(*messages)).whole_text) or ["?"]) <= known
 
 
 def test_prefilled():
@@ -450,6 +463,16 @@ def test_top(top):
             assert values == sorted(values, reverse=True)
             assert (entry.token, entry.raw, entry.logprob) in entry.top
             assert "<|endoftext|>" not in texts
+
+
+def test_top_where_the_end_is_expected():
+    """E-111: the end of a text is not among the alternatives, and there are as many as elsewhere."""
+    request = raw(PARIS + " And so on.", max_tokens=1, scoring=Scoring(logprobs=True, top=5, echo=True))
+    entries = (answer(request).prompt_logprobs or ())[1:]
+    assert [len(entry.top) for entry in entries] == [5] * len(entries)
+    assert "<|endoftext|>" not in [text for entry in entries for text, _, _ in entry.top]
+    values = [entry.logprob for entry in entries]
+    assert values[7 - 1] == min(value for value in values if value is not None)
 
 
 def test_no_alternatives():

@@ -18,6 +18,7 @@ from tests.model.made import BUNDLED, MODELS, every_chance, language, other_engi
 
 TEA = "<|user|>A word on tea?<|assistant|>"
 CAPITAL = "<|user|>The capital of France?<|assistant|>"
+LOW_THOUGHT = f"<|system|>Reasoning Effort: Low{CAPITAL}<think>The user asks for the capital of France."
 OFF_PLAN = "Zebras quantum of the and 17 blue; "
 
 CONTEXTS = {
@@ -131,6 +132,7 @@ def _tokens(text: str) -> list[int]:
 @example(_tokens("[gMASK]<sop>coffee<|assistant|></think>Good coffee"))
 @example(_tokens("Reasoning Effort: Low<|user|>tea<|assistant|><think>Reasoning Effort: Max The user would like"))
 @example(_tokens("About tea. About tea. <|endoftext|> About tea."))
+@example(_tokens(LOW_THOUGHT + "Reasoning Effort: Max blue."))
 def test_causal(tokens):
     """Property 2: scoring a text whole, and in windows from any start, gives the same numbers."""
     model = language()

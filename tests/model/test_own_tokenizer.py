@@ -74,6 +74,9 @@ def test_marks_it_has():
 def test_labels(tokenizer):
     """E-162: no two tokens are called alike, even if they are the same text, as `A` and its byte are."""
     assert len(set(tokenizer.labels)) == tokenizer.size
+    assert tokenizer.labels[tokenizer.encode("A")[0]] == "A"
+    single = [label for label, raw in zip(tokenizer.labels, tokenizer.raw, strict=True) if raw == b"A"]
+    assert single == (["A"] if tokenizer.name.startswith("byte level") else [r"bytes:\x41", "A"])
 
 
 def test_no_truncation():

@@ -18,10 +18,11 @@ from engy_mock.model.distribution import Distribution
 from engy_mock.model.engine import Engine
 from engy_mock.model.reader import Reader
 from engy_mock.model.sampling import Knobs
-from engy_mock.vocabulary.request import Sampling, Scoring
+from engy_mock.vocabulary.request import ResponseFormat, Sampling, Scoring
 from engy_mock.vocabulary.seeds import Draws, digest
 from tests.model.made import (
     BUNDLED,
+    CATALOG,
     MODELS,
     answer,
     answers,
@@ -159,7 +160,8 @@ def test_penalties(penalty):
             tokens = answer(request).token_ids
             total += len(tokens) - len(set(tokens))
         repeats.append(total)
-    assert repeats[0] > repeats[1] > repeats[2], repeats
+    assert repeats == sorted(repeats, reverse=True)
+    assert repeats[0] > repeats[2]
 
 
 @pytest.mark.parametrize("temperature", [0, 0.5, 1.0, 2.0])
@@ -232,10 +234,12 @@ def test_short_cuts(knobs, seed, model, prompt, is_raw):
 def test_endless_repetition(knobs, limit, monkeypatch):
     """A token that can only be repeated is repeated without drawing it again and again, to the same end."""
     context = BUNDLED.encode("Tell me about coffee<|assistant|></think>", marks=True)
-    fast = _written(context, knobs, 1, "deepseek-v4-flash-0731", limit)
-    assert len(set(fast[-20:])) == 1
+    written = {seed: _written(context, knobs, seed, "deepseek-v4-flash-0731", limit) for seed in range(12)}
+    repeated = {seed: tokens for seed, tokens in written.items() if len(set(tokens[-20:])) == 1}
+    assert repeated
     monkeypatch.setattr(writing, "endless", lambda *_: -1)
-    assert _written(context, knobs, 1, "deepseek-v4-flash-0731", limit) == fast
+    seed, fast = next(iter(repeated.items()))
+    assert _written(context, knobs, seed, "deepseek-v4-flash-0731", limit) == fast
 
 
 def _questions() -> list[str]:
@@ -350,6 +354,9 @@ def test_models_differ():
     assert len(said) == len(MODELS)
     seeds = {answer(chat("Tell me about tea"), engine=Engine(Catalog(seed=seed), seed)).text for seed in range(4)}
     assert len(seeds) == 4
+    form = ResponseFormat(type="json_object")
+    made = {answer(chat("Tea", response_format=form), engine=Engine(CATALOG, seed)).text for seed in range(4)}
+    assert len(made) == 4
     scored = {
         tuple(
             entry.logprob

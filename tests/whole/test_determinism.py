@@ -69,7 +69,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("/v1/chat/completions", {"model": "nope", "messages": [{"role": "user", "content": "Hello"}]}),
 ]
 
-PROMISE = "ef7a0b088c524266a9b753fd439042dccf7848e4f774731b997d0a03596f2eda"
+PROMISE = "790c4f2f44a100ef806b811f5dd914cc5c613f96854bdca67960b80961622ccd"
 """Of everything but the values that Faker makes up, which may change with its releases."""
 
 SCRIPT = """
