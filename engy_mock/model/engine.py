@@ -185,16 +185,16 @@ class Engine:
             if scoring.start is not None and prompt_logprobs:
                 first = prompt_logprobs[0]
                 prompt_logprobs = (_without_value(first), *prompt_logprobs[1:])
+        calls, finish = composed.tool_calls, composed.finish_reason
+        if request.tool_choice.mode == "none" and calls:
+            # "API overview": calls are removed from the answer; they have been made and are paid for (E-137).
+            calls, finish = (), "stop" if finish == "tool_calls" else finish
         choice = Choice(
             index=index,
             reasoning=composed.reasoning,
             text=composed.text,
-            tool_calls=tuple(
-                ToolCall(name=call.name, arguments=call.arguments, id=call.id) for call in composed.tool_calls
-            ),
-            finish_reason=composed.finish_reason
-            if reply is None or reply.finish_reason is None
-            else reply.finish_reason,
+            tool_calls=calls,
+            finish_reason=finish if reply is None or reply.finish_reason is None else reply.finish_reason,
             stop_sequence=composed.stop_sequence,
             logprobs=logprobs,
             prompt_logprobs=prompt_logprobs,

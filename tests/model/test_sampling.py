@@ -128,21 +128,21 @@ def test_min_p(least):
     assert drawn == {token for token, p in enumerate(chances) if p >= least * max(chances)}
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
 @pytest.mark.parametrize("top_k", [None, 5, 20, 50])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.5])
 @pytest.mark.parametrize("min_p", [0.0, 0.3, 0.7])
 def test_cuts_together(temperature, top_k, top_p, min_p):
-    """All cuts at once, one after the other: what is left is drawn as often as its share says, and nothing else."""
+    """All cuts, one after the other: what is left is drawn as often as its share says, and nothing else."""
     distribution = mixed(toy().after(-1, -1), {})
     knobs = Knobs(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p)
-    drawn = Counter(draw(distribution, knobs, (place + 0.5) / 400) for place in range(400))
-    by_chance = Counter[float]()
+    drawn = Counter(draw(distribution, knobs, (place + 0.5) / 250) for place in range(250))
+    by_chance: dict[float, float] = {}
     for share, token in tempered(every_chance(distribution), knobs):
-        by_chance[distribution.chance(token)] += share
+        by_chance[distribution.chance(token)] = by_chance.get(distribution.chance(token), 0.0) + share
     for chance, share in by_chance.items():
         count = sum(times for token, times in drawn.items() if distribution.chance(token) == chance)
-        assert abs(count - 400 * share) < 1.01
+        assert abs(count - 250 * share) < 1.01
     assert {distribution.chance(token) for token in drawn} <= set(by_chance)
 
 

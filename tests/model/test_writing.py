@@ -126,7 +126,7 @@ def test_frequencies(knobs):
     model = language()
     chances = every_chance(model.read(BUNDLED.encode(BRANCH)).distribution())
     shares = {token: share for share, token in tempered(chances, Knobs(**knobs))}
-    count = 800
+    count = 500
     drawn = _frequencies(count, **knobs)
     assert set(drawn) <= set(shares)
     for token, share in shares.items():
