@@ -29,7 +29,7 @@ ELSEWHERE = {
 }
 """Claimed rules that no test can name so far, and why."""
 
-NAME = re.compile(r"\b([ERS])-(\d+)[a-z]?(?:\s+(?:to|-|–)\s+(?:[ERS]-)?(\d+))?")
+NAME = re.compile(r"\b([ERS])-(\d+)[a-z]?(?:\s+(?:to|-)\s+(?:[ERS]-)?(\d+))?")
 
 
 def named() -> dict[tuple[str, int], set[str]]:

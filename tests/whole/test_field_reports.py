@@ -1,4 +1,4 @@
-"""What clients in the field have stumbled over does not happen here: part 1 of the field reports, on real streams."""
+"""What clients in the field have stumbled over does not happen here: the normal mode, on real streams."""
 
 import json
 import re
