@@ -176,9 +176,10 @@ def shown(value: object) -> str:
 
 
 def _is_waived(detail: ErrorDetails, any_number: frozenset[str]) -> bool:
-    """Whether this only says that a number is out of a range that does not matter."""
-    loc = detail["loc"]
-    return detail["type"] in RANGE_KINDS and len(loc) == 1 and loc[0] in any_number
+    """Whether this only says that a number is out of a range, or not whole, where that does not matter."""
+    loc, is_number = detail["loc"], type(detail["input"]) in (int, float)
+    is_about_size = detail["type"] in RANGE_KINDS or (detail["type"] == "int_type" and is_number)
+    return is_about_size and len(loc) == 1 and loc[0] in any_number
 
 
 def _listed(item: object) -> object:

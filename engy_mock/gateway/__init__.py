@@ -119,7 +119,8 @@ class Gateway:
             check_host(call, self.settings.allowed_hosts)
             route, name = routes.find(call.method, call.path)
             account = self._account(call, route)
-            check_content(call)
+            if call.method != "GET":
+                check_content(call)
             if route.page is not None:
                 return self._page(route, route.page, call, body, name, account, entry)
             understood = self._understood(what, body, route, account)
@@ -186,7 +187,7 @@ class Gateway:
             prompt_tokens=lambda request: self._measured(request, route, account).prompt_tokens,
             now=self.clock.now(),
         )
-        said = body.document() if call.body or call.method == "POST" else {}
+        said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
         entry.status = 200
         head = Head(200, (JSON, *id_headers(route, entry.request_id)))

@@ -136,7 +136,7 @@ class Engine:
         return Knobs(
             temperature=card.temperature if sampling.temperature is None else sampling.temperature,
             top_p=card.top_p if sampling.top_p is None else sampling.top_p,
-            top_k=sampling.top_k,
+            top_k=sampling.top_k if sampling.top_k is not None and sampling.top_k > 0 else None,
             min_p=sampling.min_p or 0.0,
             presence_penalty=sampling.presence_penalty or 0.0,
             frequency_penalty=sampling.frequency_penalty or 0.0,
@@ -149,7 +149,7 @@ class Engine:
         """What one choice says: the words of the reply, else the model's own, with the token `first` at first."""
         if reply is not None:
             tokenizer = self.catalog.tokenizer(prepared.card)
-            return _dictated(reply, tokenizer, thinks=prepared.level != "off")
+            return _dictated(reply, tokenizer, prepared)
         request, card = prepared.request, prepared.card
         context = [*prompt.tokens, *prompt.unseen]
         knobs = self.knobs(request.sampling, card)
@@ -222,6 +222,10 @@ class Engine:
         written: list[int] = []
         if thinks or form is None:
             until = frozenset((language.end if form is None else language.think_end, language.end))
+            # Marks are no text (E-121), but those of the vocabulary may stand in a raw one (E-126).
+            never = language.marks - until - ({language.think_end} if thinks else set())
+            if not isinstance(request.prompt, Conversation):
+                never = frozenset(mark for mark in never if mark >= tokenizer.text_size)
             written = write(
                 language.read(context),
                 knobs,
@@ -229,6 +233,7 @@ class Engine:
                 limit=prepared.max_tokens,
                 until=until,
                 never_first=language.end,
+                never=never,
                 first=first,
             )
         parts = Parts.split(written, language, thinks=thinks)
@@ -304,16 +309,17 @@ def _check_span(request: GenerationRequest, prompt: str | tuple[int, ...], lengt
         raise InvalidRequest(f"scored span has {span} tokens, at most {most} allowed", param=field)
 
 
-def _dictated(reply: Reply, tokenizer: Tokenizer, *, thinks: bool) -> Parts:
-    """The parts of a scripted reply (E-133)."""
+def _dictated(reply: Reply, tokenizer: Tokenizer, prepared: Prepared) -> Parts:
+    """The parts of a scripted reply, as far as the request lets the model say them (E-58, E-133)."""
     reasoning = None
-    if reply.reasoning is not None and thinks:
+    if reply.reasoning is not None and prepared.level != "off":
         reasoning = tokenizer.encode(reply.reasoning)
+    calls = reply.tool_calls if prepared.request.parallel_tool_calls else reply.tool_calls[:1]
     return Parts(
         reasoning=reasoning,
         is_reasoning_closed=True,
         text=tokenizer.encode(reply.text or ""),
-        calls=reply.tool_calls,
+        calls=calls,
         has_text=reply.text is not None,
         is_ended=True,
     )

@@ -19,12 +19,15 @@ def write(
     limit: int,
     until: frozenset[int],
     never_first: int,
+    never: frozenset[int] = frozenset(),
     first: int | None = None,
 ) -> list[int]:
     """At most `limit` tokens, the last of them the first that is in `until`, if one came.
 
     The token `never_first` cannot be the first: an answer is never empty. The token `first` is, if one is given.
+    Tokens in `never` are not drawn, however hot it is; none of them is ever expected.
     """
+    silent = dict.fromkeys(sorted(never), 0.0)
     written: list[int] = []
     counts: dict[int, int] = {}
     plain = not knobs.changes_weights
@@ -56,8 +59,9 @@ def write(
             token = draw_special(special, knobs, draws.at(len(written)))
         if token < 0:
             distribution = weighted(reader.distribution(), knobs, counts)
-            if not written:
-                distribution = distribution.with_chances({never_first: 0.0})
+            if silent or not written:
+                silenced = silent if written else {**silent, never_first: 0.0}
+                distribution = distribution.with_chances(silenced)
             token = draw(distribution, knobs, draws.at(len(written)))
         written.append(token)
         if token in until:

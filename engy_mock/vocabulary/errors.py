@@ -4,18 +4,20 @@ An `ApiError` is told to the client in the dialect of its route; status, types a
 ("Errors and limits"; E-191 to E-196).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar, Literal
 
+_KEY = re.compile(r"sk-engy-[\w-]+")
 MAX_QUOTED = 200
 """The longest piece of foreign text that an error repeats (E-196), in characters."""
 
 
 def quoted(value: object) -> str:
-    """A value as an error may show it: printable, on one line, at most 200 characters."""
-    text = value if isinstance(value, str) else repr(value)
+    """A value as an error may show it: printable, on one line, at most 200 characters, and no key."""
+    text = _KEY.sub("sk-engy-...", value if isinstance(value, str) else repr(value))
     text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: MAX_QUOTED + 1])
     return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 3] + "..."
 

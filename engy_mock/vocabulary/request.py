@@ -35,7 +35,7 @@ class ToolCall:
         if values:
             arguments = dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "arguments", arguments)
+        object.__setattr__(self, "arguments", arguments or "{}")
         object.__setattr__(self, "id", id)
 
 

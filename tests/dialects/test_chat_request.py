@@ -684,7 +684,7 @@ def test_any_number_is_taken_where_the_model_replaces_it():
     ("fields", "params"),
     [
         ({"temperature": "x"}, ["temperature"]),
-        ({"temperature": 9, "top_p": True, "n": 0.5}, ["top_p", "n"]),
+        ({"temperature": 9, "top_p": True, "n": "1"}, ["top_p", "n"]),
         ({"temperature": 9, "min_p": 9}, ["min_p"]),
         ({"temperature": 9, "tool_choice": "required"}, ["tool_choice"]),
     ],

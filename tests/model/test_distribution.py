@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engy_mock.model.distribution import FLOOR, Distribution, logprob, mixed
 from engy_mock.model.ladder import Ladder
+from engy_mock.model.statistics import Statistics
 from tests.model.made import every_chance, language, ranking, toy
 
 TOKEN = st.integers(0, 59)
@@ -136,6 +137,23 @@ def test_ladder_of_real_ones(exponent):
             assert isclose(distribution.chance(token), ranked[place][0], rel_tol=1e-9)
             assert isclose(reached, sums[place], rel_tol=1e-9)
             assert isclose(ladder.first(place + 1), sums[place], rel_tol=1e-9)
+
+
+def test_memory_is_bounded(monkeypatch):
+    """What was worked out is forgotten when it becomes too much, and comes out the same the next time."""
+    monkeypatch.setattr("engy_mock.model.statistics._MAX_KEPT", 3)
+    monkeypatch.setattr("engy_mock.model.statistics._MAX_EXPONENTS", 2)
+    ngrams = toy().ngrams
+    small = Statistics(ngrams, 60)
+    for before, last in [(place % 7, place % 11) for place in range(80)]:
+        mine, whole = small.after(before, last), toy().after(before, last)
+        assert (mine.known, mine.scale, mine.place) == (whole.known, whole.scale, whole.place)
+        for exponent in (0.5, 0.6, 0.7, 2.0):
+            assert mine.pair.power_sum(exponent) == whole.pair.power_sum(exponent)
+        assert len(mine.pair._powers) <= 2
+    assert len(small._triples) <= 3
+    assert len(small._pairs) <= 3
+    assert len(small._single._sums) <= 2
 
 
 @pytest.mark.parametrize(

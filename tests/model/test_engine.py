@@ -42,6 +42,7 @@ from tests.model.made import (
 
 PNG = Image(media_type="image/png", data=b"\x89PNG\r\n\x1a\n")
 CARD = {card.id: card for card in CARDS}
+GREEDY = Sampling(temperature=0)
 
 
 def _shown(*images: Image) -> Message:
@@ -255,7 +256,7 @@ def test_documented_completion(temperature):
 def test_documented_scoring():
     """E-158, E-163: a scored span has one entry for each of its tokens, the first of them null, and their ids."""
     ids = tuple(BUNDLED.encode(PARIS))
-    choice = answer(raw(ids, max_tokens=1, sampling=Sampling(temperature=0), scoring=Scoring(start=5)))
+    choice = answer(raw(ids, max_tokens=1, sampling=GREEDY, scoring=Scoring(start=5)))
     entries = choice.prompt_logprobs or ()
     assert [entry.id for entry in entries] == list(ids[-2:])
     assert entries[0].logprob is None
@@ -325,12 +326,37 @@ def test_batch():
     )
 
 
+@pytest.mark.parametrize(
+    "sampling", [Sampling(), Sampling(temperature=0), Sampling(seed=3)], ids=["drawn", "greedy", "seed"]
+)
+def test_copies(sampling):
+    """S-44: several answers to one prompt begin each with another token; the first is what is given alone."""
+    for make in (chat, raw):
+        alone = answers(make("Tell me about tea", sampling=sampling))
+        several = answers(make("Tell me about tea", sampling=sampling, copies=5))
+        assert several.choices[0] == alone.choices[0]
+        assert [choice.index for choice in several.choices] == [0, 1, 2, 3, 4]
+        begins = {(choice.reasoning or choice.text)[0] for choice in several.choices}
+        assert len(begins) == 5
+        assert several.usage.prompt_tokens == alone.usage.prompt_tokens
+        assert several.usage.completion_tokens > alone.usage.completion_tokens
+        assert answers(make("Tell me about tea", sampling=sampling, copies=5)) == several
+
+
+def test_copies_of_a_batch():
+    """Choices are numbered over all prompts of a batch, each prompt is counted once."""
+    batch = answers(raw("Tea is", "Coffee is", copies=2, max_tokens=9))
+    assert [choice.index for choice in batch.choices] == [0, 1, 2, 3]
+    assert batch.usage.prompt_tokens == answers(raw("Tea is", "Coffee is", max_tokens=9)).usage.prompt_tokens
+    assert batch.choices[2].text == answer(raw("Coffee is", max_tokens=9)).text
+
+
 def test_raw_prompts_keep_their_marks():
     """E-126, E-149: a raw prompt is not rendered, and nothing of its answer is split off as reasoning."""
     prompt = (
         "[gMASK]<sop><|system|>Reasoning Effort: Max<|user|>What is the capital of France?<|assistant|><think>"
     )
-    generation = answers(raw(prompt, max_tokens=512, sampling=Sampling(temperature=0)))
+    generation = answers(raw(prompt, max_tokens=512, sampling=GREEDY))
     choice = generation.choices[0]
     assert generation.usage.prompt_tokens == len(BUNDLED.encode(prompt, marks=True))
     assert choice.reasoning is None

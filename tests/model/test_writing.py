@@ -23,6 +23,7 @@ from engy_mock.vocabulary.seeds import Draws, digest
 from tests.model.made import (
     BUNDLED,
     CATALOG,
+    ENGINE,
     MODELS,
     answer,
     answers,
@@ -333,6 +334,20 @@ def test_hot_answers_end(sampling, model):
         assert generation.usage.completion_tokens < 6000
 
 
+@pytest.mark.parametrize("kind", ["glm-5.2", "byte level"])
+def test_hot_answers_have_no_marks(kind):
+    """E-121, E-149: no mark is a piece of a chat answer, and no id outside the vocabulary is in any."""
+    engine = ENGINE if kind == "glm-5.2" else other_engine(kind)
+    tokenizer = engine.catalog.tokenizer(CATALOG.find("glm-5.2"))
+    for seed in range(12):
+        wish = Sampling(temperature=2.0, top_p=1.0, seed=seed)
+        choice = answer(chat("Tell me about coffee", sampling=wish), engine=engine)
+        assert not set(choice.token_ids) & set(tokenizer.marks.values())
+        assert not set(choice.reasoning or ()) & set(tokenizer.marks) - {"</think>"}
+        choice = answer(raw("Tell me about coffee", sampling=wish), engine=engine)
+        assert max(choice.token_ids) < tokenizer.text_size
+
+
 def test_hot_draws_look_at_few_tokens(monkeypatch):
     """At a high temperature a draw does not walk over the vocabulary, however many tokens could come."""
     looked = Counter[str]()
@@ -402,6 +417,15 @@ def _digest(hash_seed: str) -> str:
         check=True,
     )
     return result.stdout
+
+
+def test_every_thread_says_the_same():
+    """Answers that are made at the same time in several threads are those that are made one by one."""
+    engine = Engine(Catalog())
+    requests = [chat(f"Tell me about tea {number % 5}", model=MODELS[number % 8]) for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        at_once = list(pool.map(lambda request: answer(request, engine=engine).text, requests))
+    assert at_once == [answer(request).text for request in requests]
 
 
 def test_every_process_says_the_same():

@@ -251,3 +251,51 @@ def test_keys_of_the_mock(engy):
     assert re.fullmatch(r"sk-engy-[A-Za-z0-9_-]{43}", engy.api_key)
     assert EngyMock().api_key == engy.api_key
     assert EngyMock(seed=5).api_key != engy.api_key
+
+
+def test_at_most_one_call():
+    """E-58: where calls must not be parallel, a scripted reply has its first one left."""
+    answer = chat(CALLS, tools=TOOLS, parallel_tool_calls=False)
+    assert [call["function"]["name"] for call in answer["choices"][0]["message"]["tool_calls"]] == ["a"]
+
+
+def test_knobs_that_are_off_change_nothing():
+    """E-13, E-51: what is sent to mean "off" is as if it had not been sent."""
+    plain = chat()["choices"]
+    settings: tuple[dict[str, Any], ...] = (
+        {"top_k": 0},
+        {"top_k": -1},
+        {"min_p": 0},
+        {"presence_penalty": 0},
+        {"logit_bias": {}},
+    )
+    for off in settings:
+        assert chat(**off)["choices"] == plain
+
+
+def test_any_number_where_the_model_sets_its_own():
+    """E-89: none of the five fields is refused for being out of range or not whole."""
+    for own in ({"n": 2.5}, {"n": 0}, {"temperature": 9}, {"top_p": 7.5}, {"presence_penalty": -9}):
+        status, _ = tell("/v1/chat/completions", {"model": "kimi-k3", "messages": HELLO, **own})
+        assert status == 200
+    status, _ = tell("/v1/chat/completions", {"model": "kimi-k3", "messages": HELLO, "n": "2"})
+    assert status == 400
+
+
+def test_no_error_repeats_a_key():
+    """E-196: a key that went astray into a field is not told back."""
+    for body in (
+        {"model": "sk-engy-secret", "messages": HELLO},
+        {"model": "glm-5.2", "messages": HELLO, "user": ["sk-engy-secret"]},
+    ):
+        status, data = tell("/v1/chat/completions", body)
+        assert status >= 400
+        assert b"secret" not in data
+
+
+def test_a_get_has_no_body_to_refuse():
+    """E-6 is about bodies: a GET may say what it likes about one."""
+    headers = {"host": "localhost", "content-type": "text/plain"}
+    (step,) = Gateway().answer(Call(method="GET", path="/v1/models", headers=headers, body=b"junk"))
+    assert isinstance(step, Whole)
+    assert step.head.status == 200
