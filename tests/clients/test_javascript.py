@@ -399,7 +399,7 @@ RETRIED = {409, 429, 500, 502, 503, 504, 529}
 @pytest.fixture(scope="module")
 def told_of_refusals() -> dict[tuple[str, int, bool], tuple[Any, int]]:
     """What each client made of each refusal, and how many attempts it made."""
-    names = ["openai", "responses", "anthropic", "ai-chat", "ai-messages"]
+    names = [*OPENAI_PACKAGES, "responses", "anthropic", "ai-chat", "ai-messages"]
     keys = [(name, status, stream) for name in names for status in KINDS for stream in (False, True)]
     questions: list[dict[str, Any]] = [
         {"client": name, "stream": stream, "content": f"{name} gets {status}, streamed: {stream}"}
@@ -420,7 +420,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
     @pytest.mark.parametrize("status", KINDS)
-    @pytest.mark.parametrize("client", ["openai", "responses", "anthropic"])
+    @pytest.mark.parametrize("client", [*OPENAI_PACKAGES, "responses", "anthropic"])
     def test_official(self, told_of_refusals: Any, client: str, status: int, stream: bool):
         """The class of the status, with message, type and request id; what may pass is tried three times."""
         error, attempts = told_of_refusals[client, status, stream]

@@ -4,14 +4,18 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
+import OpenAI6 from "openai-6";
 import { asked, tell } from "./exchange.mjs";
 
 const { baseURL, apiKey, questions } = asked;
 const model = "glm-5.2";
-const openai = new OpenAI();
 const anthropic = new Anthropic();
 const compatible = createOpenAICompatible({ name: "engy", baseURL, apiKey });
 const native = createAnthropic({ baseURL, apiKey });
+
+function chat(client) {
+  return (content, stream) => client.chat.completions.create({ model, stream, messages: [{ role: "user", content }] });
+}
 
 // The AI SDK tells of a failed stream by a callback.
 function streamed(call) {
@@ -21,9 +25,9 @@ function streamed(call) {
 }
 
 const CLIENTS = {
-  openai: (content, stream) =>
-    openai.chat.completions.create({ model, stream, messages: [{ role: "user", content }] }),
-  responses: (content, stream) => openai.responses.create({ model, stream, input: content }),
+  openai: chat(new OpenAI()),
+  "openai-6": chat(new OpenAI6()),
+  responses: (content, stream) => new OpenAI().responses.create({ model, stream, input: content }),
   anthropic: (content, stream) =>
     anthropic.messages.create({ model, stream, max_tokens: 20, messages: [{ role: "user", content }] }),
   "ai-chat": (prompt, stream) => (stream ? streamed : generateText)({ model: compatible(model), prompt }),

@@ -317,6 +317,7 @@ def test_batch():
     """E-150: a batch has one choice for each prompt, in order and as if alone; usage is the sum."""
     prompts = ("Tea is", "The capital of France is", tuple(BUNDLED.encode("Coffee is")), "Tea is")
     batch = answers(raw(*prompts, max_tokens=30))
+    assert _prepared(raw(*prompts)).prompt_tokens == batch.usage.prompt_tokens
     alone = [answers(raw(prompt, max_tokens=30)) for prompt in prompts]
     assert [choice.index for choice in batch.choices] == [0, 1, 2, 3]
     assert [choice.text for choice in batch.choices] == [one.choices[0].text for one in alone]

@@ -18,7 +18,7 @@ from tests.model.made import BUNDLED, MODELS, every_chance, language, other_engi
 
 TEA = "<|user|>A word on tea?<|assistant|>"
 CAPITAL = "<|user|>The capital of France?<|assistant|>"
-LOW_THOUGHT = f"<|system|>Reasoning Effort: Low{CAPITAL}<think>The user asks for the capital of France."
+LOW_THOUGHT = f"<|system|>Reasoning Effort: Low{TEA}<think>The user would like to know something about tea."
 OFF_PLAN = "Zebras quantum of the and 17 blue; "
 
 CONTEXTS = {

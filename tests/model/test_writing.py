@@ -178,6 +178,13 @@ def test_bias(temperature):
         ) == {the}
 
 
+def test_bias_of_marks():
+    """E-121, E-126: a mark can be said in a raw text, and in no other."""
+    wish = Sampling(logit_bias={BUNDLED.marks["<think>"]: 100.0})
+    assert answer(raw("Tea is", sampling=wish, max_tokens=3)).text == ("<think>",) * 3
+    assert "<think>" not in answer(chat("Tea?", sampling=wish, max_tokens=90)).whole_text
+
+
 def test_bias_of_unknown_tokens():
     """A bias for ids that no token has does nothing."""
     plain = answer(chat("Tell me about tea", sampling=Sampling(presence_penalty=0.1)))
@@ -369,6 +376,8 @@ def test_models_differ():
     assert len(said) == len(MODELS)
     seeds = {answer(chat("Tell me about tea"), engine=Engine(Catalog(seed=seed), seed)).text for seed in range(4)}
     assert len(seeds) == 4
+    calm = {answer(chat("Tea", sampling=GREEDY), engine=Engine(Catalog(seed=seed))).text for seed in range(4)}
+    assert len(calm) > 1
     form = ResponseFormat(type="json_object")
     made = {answer(chat("Tea", response_format=form), engine=Engine(CATALOG, seed)).text for seed in range(4)}
     assert len(made) == 4
