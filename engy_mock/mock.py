@@ -73,6 +73,11 @@ class EngyMock:
         self._thread: ServerThread | None = None
 
     @property
+    def is_running(self) -> bool:
+        """It serves: it has been started, not stopped, and its thread is alive."""
+        return self._thread is not None and self._thread.is_alive
+
+    @property
     def port(self) -> int:
         """The port it listens on; raises MockError unless it runs."""
         return self._running().port

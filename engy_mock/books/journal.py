@@ -2,12 +2,12 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, overload
 
 from engy_mock.vocabulary.generation import Generation, Usage
-from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -38,7 +38,8 @@ class Entry:
 
     `body` is what the client sent, cut at 256 KiB; `request` what the service understood, once it did.
     `pieces_sent` counts the pieces that got through, `client_left` is true if the client went away before the
-    end. `rule` is the rule that answered, `headers` those of the request that say nothing about who sent it.
+    end. `weight` is about the memory it keeps, in bytes. `rule` is the rule that answered, `headers` those of
+    the request that say nothing about who sent it.
     """
 
     number: int
@@ -55,6 +56,7 @@ class Entry:
     client_left: bool = False
     error: str | None = None
     rule: str | None = None
+    weight: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
@@ -62,6 +64,23 @@ class Entry:
         from engy_mock.vocabulary import json
 
         return json.read(self.body)
+
+
+def _weight(entry: Entry) -> int:
+    """About how many bytes of memory an exchange keeps: its body as sent and as parsed, and its answer."""
+    weight = 2_000 + len(entry.body)
+    if entry.request is not None:
+        weight += 24 * len(entry.body) if entry.request.body else MAX_BODY
+        if isinstance(entry.request.prompt, RawPrompt):
+            weight += sum([40 * len(prompt) for prompt in entry.request.prompt.prompts])
+        else:
+            weight += sum([len(message.text) for message in entry.request.messages])
+    for choice in () if entry.generation is None else entry.generation.choices:
+        scored = [entry for piece in choice.logprobs or () for entry in piece]
+        scored += choice.prompt_logprobs or ()
+        weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
+        weight += sum([300 + 40 * len(one.top) for one in scored])
+    return weight
 
 
 class Journal:
@@ -81,14 +100,20 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Write an exchange down; its `number` is given here."""
-        entry.body = entry.body[:MAX_BODY]
+        if len(entry.body) > MAX_BODY:
+            entry.body = entry.body[:MAX_BODY]
+            if entry.request is not None:
+                entry.request = replace(entry.request, body={})
+        entry.weight = _weight(entry)
         with self._lock:
             entry.number = self._count
             self._count += 1
             self._entries.append(entry)
-            self._bytes += len(entry.body)
-            while len(self._entries) > self._max_entries or self._bytes > self._max_bytes:
-                self._bytes -= len(self._entries.popleft().body)
+            self._bytes += entry.weight
+            while len(self._entries) > self._max_entries or (
+                self._bytes > self._max_bytes and len(self._entries) > 1
+            ):
+                self._bytes -= self._entries.popleft().weight
                 self.lost += 1
 
     def __len__(self) -> int:
@@ -103,6 +128,10 @@ class Journal:
     def __getitem__(self, index: slice) -> list[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         return list(self._entries)[index] if isinstance(index, slice) else self._entries[index]
+
+    def __repr__(self) -> str:
+        rows = [f"{entry.method} {entry.path} {entry.status}" for entry in self]
+        return f"<Journal of {len(rows)}: {'; '.join(rows[-20:])}>"
 
     @property
     def last(self) -> Entry:

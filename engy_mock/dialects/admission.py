@@ -1,5 +1,6 @@
 """What is checked before a request is understood: host, key, content type, and that the body is JSON."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from engy_mock.vocabulary.errors import (
 )
 from engy_mock.vocabulary.wire import Call
 
+_LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
 _OWN_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -26,7 +28,8 @@ def check_host(call: Call, allowed: frozenset[str]) -> None:
     if host is None:
         return
     name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
-    if name.lower() not in _OWN_HOSTS and name.lower() not in allowed:
+    name = name.lower()
+    if name not in _OWN_HOSTS and name not in allowed and not _LOOPBACK.fullmatch(name):
         raise PermissionDenied("host not allowed")
 
 

@@ -120,8 +120,9 @@ class Stream(Iterator[Step]):
                 waiting.append(data)
                 size += len(data)
                 pieces += isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta)
-        except Exception:
+        except Exception as error:
             exchange.hold.settle(0)
+            exchange.entry.status, exchange.entry.error = 500, f"the answer could not be told: {error!r:.500}"
             raise
         exchange.entry.pieces_sent = pieces
         exchange.close(self._generation.usage, charge)

@@ -22,6 +22,9 @@ from engy_mock.vocabulary.generation import Choice, Generation, Reply, TokenLogp
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
 from engy_mock.vocabulary.seeds import Draws, digest
 
+MAX_MADE_UP = 2048
+"""A made-up answer comes to its end after so many tokens at the latest, whatever the knobs make of it."""
+
 MAX_IMAGES = 10
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
 
@@ -230,12 +233,14 @@ class Engine:
                 language.read(context),
                 knobs,
                 draws,
-                limit=prepared.max_tokens,
+                limit=min(prepared.max_tokens, MAX_MADE_UP),
                 until=until,
                 never_first=language.end,
                 never=never,
                 first=first,
             )
+        if MAX_MADE_UP <= len(written) < prepared.max_tokens and written[-1] not in until:
+            written.append(language.end)
         parts = Parts.split(written, language, thinks=thinks)
         if form is None:
             return parts

@@ -55,12 +55,27 @@ def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]
     shifts = _shifts(knobs, counts)
     excess = max(shifts.values(), default=0.0) - _MOST
     if excess <= 0.0:
-        return distribution.with_chances({t: distribution.chance(t) * exp(n) for t, n in shifts.items()})
+        return distribution.with_chances(_shifted(distribution, shifts, 0.0))
     # What is raised beyond any number is left where it is, and all the rest lowered instead.
     rest = exp(-excess)
     weights = {token: p * rest for token, p in distribution.special.items()}
-    weights |= {t: distribution.chance(t) * exp(n - excess) for t, n in shifts.items()}
+    weights |= _shifted(distribution, shifts, excess)
     return Distribution(distribution.base, distribution.scale * rest, weights)
+
+
+def _shifted(distribution: Distribution, shifts: Mapping[int, float], excess: float) -> dict[int, float]:
+    """The weights of these tokens; written out, since long texts ask for very many."""
+    special, known, single = distribution.special, distribution.base.known, distribution.base.single.chance
+    scale = distribution.scale
+    rest = scale * distribution.base.scale
+    weights: dict[int, float] = {}
+    for token, shift in shifts.items():
+        p = special.get(token)
+        if p is None:
+            p = known.get(token)
+            p = rest * single[token] if p is None else scale * p
+        weights[token] = p * exp(shift - excess)
+    return weights
 
 
 def endless(knobs: Knobs, counts: Mapping[int, int]) -> int:

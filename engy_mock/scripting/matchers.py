@@ -4,11 +4,11 @@ A word is the same in Python, in scenario files and in messages. To add one, wri
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
-from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.request import Endpoint, GenerationRequest
 
 Condition = Callable[[Asked], str | None]
 """None if a request fits, else the reason why it does not."""
@@ -116,10 +116,40 @@ def conditions(
     for word, value in words.items():
         known = MATCHERS.get(word)
         if known is None:
-            raise MockError(f"unknown matcher {word!r}.{did_you_mean(word, tuple(MATCHERS))}")
+            hint = did_you_mean(word, tuple(MATCHERS)) or f" Known are {', '.join(MATCHERS)}."
+            raise MockError(f"unknown matcher {word!r}.{hint}")
+        _check(word, value)
         made.append(_bound(known, value))
-    made += [_asking(function) for function in functions]
+    for function in functions:
+        if not callable(function):
+            raise MockError(f"when takes functions and words like says=, got {function!r:.80}")
+        made.append(_asking(function))
     return tuple(made)
+
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "stream": (bool,),
+    "tool_result": (bool, str),
+    "header": (Mapping,),
+    "field": (Mapping,),
+}
+"""What the words take; any other word takes a text."""
+
+CLOSED: dict[str, tuple[str, ...]] = {"endpoint": get_args(Endpoint), "surface": ("v1", "v5")}
+"""The words that know all their values."""
+
+
+def _check(word: str, value: object) -> None:
+    """Raise MockError for a value that the word could never fit."""
+    types = TYPES.get(word, (str,))
+    if not isinstance(value, types):
+        names = " or ".join(kind.__name__ for kind in types)
+        raise MockError(f"{word}= takes {names}, got {value!r:.80}")
+    known = CLOSED.get(word)
+    if known is not None and value not in known:
+        raise MockError(
+            f"{word}= takes one of {', '.join(known)}, got {value!r}.{did_you_mean(str(value), known)}"
+        )
 
 
 def _bound(word: Word, value: Any) -> Condition:

@@ -1,7 +1,9 @@
 """What a rule refuses with: any status, told as that status is told by the service."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 from engy_mock.vocabulary import errors
 from engy_mock.vocabulary.errors import ApiError, MockError
@@ -26,6 +28,10 @@ CAUSES: dict[int, tuple[type[ApiError], str]] = {
 }
 """The cause that a status stands for, and what is said if the rule says nothing."""
 
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_FRAMING = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
+
 RETRYABLE = frozenset({408, 409, 429}) | frozenset(range(500, 600))
 """The statuses that clients try again."""
 
@@ -49,11 +55,20 @@ class Refusal:
     param: str | None = None
 
     def __post_init__(self) -> None:
-        if not 400 <= self.status <= 599:
-            raise MockError(f"refuse takes a status from 400 to 599, got {self.status}")
+        if type(self.status) is not int or not 400 <= self.status <= 599:
+            raise MockError(f"refuse takes a status from 400 to 599, got {self.status!r}")
         for name, value in self.headers.items():
-            if any(ord(letter) < 32 or ord(letter) == 127 for letter in name + value) or not name:
-                raise MockError(f"header {name!r}: {value!r} has characters that no header may have")
+            _check_header(name, value)
+        if self.retry_after is not None:
+            if isinstance(self.retry_after, float) and not isfinite(self.retry_after):
+                raise MockError(
+                    f"retry_after takes a finite number of seconds or a text, got {self.retry_after!r}"
+                )
+            _check_header("Retry-After", _hint(self.retry_after))
+        for word in ("message", "type", "code", "param"):
+            text = getattr(self, word)
+            if text is not None and (not isinstance(text, str) or not _is_text(text)):
+                raise MockError(f"{word}= takes a text, got {text!r:.80}")
 
     def error(self, *, hurries: bool) -> ApiError:
         """The error to raise; `hurries` adds a hint of a millisecond where the rule gives none."""
@@ -77,7 +92,23 @@ class Refusal:
 
 
 def _hint(seconds: float | str) -> str:
-    return seconds if isinstance(seconds, str) else f"{seconds:g}"
+    if isinstance(seconds, str):
+        return seconds
+    return str(int(seconds)) if seconds == int(seconds) else f"{seconds:.6f}".rstrip("0")
+
+
+def _check_header(name: object, value: object) -> None:
+    """Raise MockError for a header that would not arrive as one."""
+    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        raise MockError(f"{name!r:.80} is no name of a header")
+    if name.lower() in _FRAMING:
+        raise MockError(f"header {name!r} frames the answer: it is not for a rule to set")
+    if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+        raise MockError(f"header {name!r}: {value!r:.80} has characters that no header may have")
+
+
+def _is_text(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _other(number: int) -> type[ApiError]:

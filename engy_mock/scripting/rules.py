@@ -29,8 +29,8 @@ class Rule:
     used: int = 0
 
     def __post_init__(self) -> None:
-        if self.times is not None and self.times < 1:
-            raise MockError(f"times must be at least 1, got {self.times}")
+        if self.times is not None and (type(self.times) is not int or self.times < 1):
+            raise MockError(f"times must be at least 1, got {self.times!r}")
 
     @property
     def is_used_up(self) -> bool:
@@ -107,15 +107,20 @@ class Script:
 def _settled(answer: Answer, request: GenerationRequest) -> Reply | Refusal | None:
     if isinstance(answer, Reply | Refusal):
         return answer
-    found = answer(request)
-    return Reply(text=found) if isinstance(found, str) else found
+    found: object = answer(request)
+    if isinstance(found, str):
+        return Reply(text=found)
+    if found is None or isinstance(found, Reply | Refusal):
+        return found
+    name = getattr(answer, "__name__", "the function")
+    raise MockError(f"{name} gave {found!r:.80}: a rule's function gives a text, a Reply or None")
 
 
 def answers_of(reply: object) -> tuple[Answer, ...]:
     """What `reply(...)` was given as answers: a text, a Reply, a function, or a sequence of these."""
     if isinstance(reply, str):
         return (Reply(text=reply),)
-    if isinstance(reply, Reply | Refusal) or callable(reply):
+    if isinstance(reply, Reply | Refusal) or (callable(reply) and not isinstance(reply, type)):
         return (reply,)
     if isinstance(reply, Sequence) and reply:
         return tuple(answer for one in reply for answer in answers_of(one))

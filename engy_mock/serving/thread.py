@@ -37,6 +37,11 @@ class ServerThread:
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="engy-mock", daemon=True)
 
+    @property
+    def is_alive(self) -> bool:
+        """It has been started and has not ended."""
+        return self._thread.is_alive()
+
     def start(self) -> None:
         """Return when the server accepts connections; raises what kept it from that."""
         self._thread.start()

@@ -157,12 +157,12 @@ class RateLimited(ApiError):
 
 
 class MockFailed(ApiError):
-    """500: a fault in the mock itself, never a scripted one; carries `X-Engy-Mock-Bug`."""
+    """500: a fault in the mock itself, never a scripted one; marked `X-Engy-Mock-Bug`, and not to be retried."""
 
     status = 500
 
     def __init__(self) -> None:
-        super().__init__("the mock failed", headers=(("X-Engy-Mock-Bug", "1"),))
+        super().__init__("the mock failed", headers=(("X-Engy-Mock-Bug", "1"), ("x-should-retry", "false")))
 
 
 class ServerFailed(ApiError):

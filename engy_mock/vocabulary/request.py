@@ -24,15 +24,19 @@ class Image:
 class ToolCall:
     """A call of a function; `arguments` is JSON text, `{}` if there is nothing to pass.
 
-    `ToolCall("get_weather", city="Paris")` writes the arguments from values.
+    `ToolCall("get_weather", city="Paris")` writes the arguments from values, as does a mapping in their place.
     """
 
     name: str
     arguments: str = "{}"
     id: str | None = None
 
-    def __init__(self, name: str, arguments: str = "{}", id: str | None = None, **values: Any) -> None:
-        if values:
+    def __init__(
+        self, name: str, arguments: str | Mapping[str, Any] = "{}", id: str | None = None, **values: Any
+    ) -> None:
+        if isinstance(arguments, Mapping):
+            values = {**arguments, **values}
+        if values or not isinstance(arguments, str):
             arguments = dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arguments", arguments or "{}")

@@ -146,7 +146,7 @@ def test_arguments_that_are_no_object(arguments: str):
     message = message_of(tool_calls=(call,), finish_reason="length")
     assert (message["content"][0]["input"], message["stop_reason"]) == ({}, "max_tokens")
     (_, (_, _, delta)) = shown(ToolCallDelta(call))
-    assert delta == {"type": "input_json_delta", "partial_json": arguments}
+    assert delta == {"type": "input_json_delta", "partial_json": arguments or "{}"}
 
 
 @pytest.mark.parametrize(

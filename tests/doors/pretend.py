@@ -46,6 +46,7 @@ class Gateway:
     answers: dict[str, Answer] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
 
     def answer(self, call: Call) -> Iterator[Step]:

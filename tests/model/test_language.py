@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engy_mock.model.agenda import THINKING_SENTENCES
+from engy_mock.model.agenda import THINKING_SENTENCES, drawn_up
+from engy_mock.model.corpus import Topic
 from engy_mock.model.distribution import Distribution
 from engy_mock.model.language import Language
 from engy_mock.model.reader import LEAVING, PATIENCE, RESTART
@@ -94,6 +95,20 @@ def test_length_of_thoughts(level, count):
     assert BUNDLED.decode(written[:-1]).count(".") + BUNDLED.decode(written[:-1]).count("?") == count
 
 
+@given(st.integers(3, 30), st.integers(3, 30), st.binary(min_size=32, max_size=32))
+def test_no_sentence_twice(count, reserve, order):
+    """Whatever a digest says, the sentences of one turn come in no other, while there are enough of them."""
+    general = Topic(name="*", reasoning=("r",), sentences=tuple(f"general {n}" for n in range(reserve)))
+    topic = Topic(name="t", reasoning=("o",), sentences=tuple(f"own {n}" for n in range(count)))
+    agenda = drawn_up("say", topic, general, order=order, level="", sentences=(3, 5))
+    turns = [list(agenda.candidates(turn)) for turn in range(count // 3 + reserve // 3)]
+    assert all(len(set(turn)) == 3 for turn in turns)
+    said = [sentence for turn in turns for sentence in turn]
+    assert len(set(said)) == len(said)
+    assert all(sentence.startswith("own") for sentence in said[: count // 3 * 3])
+    assert 3 <= agenda.wanted <= 5
+
+
 def _pieces(draw: st.DrawFn, size: int) -> list[int]:
     tokens: list[int] = []
     for _ in range(size):
@@ -132,7 +147,7 @@ def _tokens(text: str) -> list[int]:
 @example(_tokens("[gMASK]<sop>coffee<|assistant|></think>Good coffee"))
 @example(_tokens("Reasoning Effort: Low<|user|>tea<|assistant|><think>Reasoning Effort: Max The user would like"))
 @example(_tokens("About tea. About tea. <|endoftext|> About tea."))
-@example(_tokens(LOW_THOUGHT + "Reasoning Effort: Max blue."))
+@example(_tokens(LOW_THOUGHT + "Reasoning Effort: Max blue. And so on"))
 def test_causal(tokens):
     """Property 2: scoring a text whole, and in windows from any start, gives the same numbers."""
     model = language()
@@ -156,7 +171,7 @@ def test_asking_changes_nothing(tokens, name, asks):
     assert reader.distribution().scale == fresh.distribution().scale
 
 
-@pytest.mark.parametrize("start", [RESTART - 2, RESTART - 1, RESTART, RESTART + 1, RESTART + 30, 2 * RESTART + 5])
+@pytest.mark.parametrize("start", [RESTART - 2, RESTART, RESTART + 30, 2 * RESTART + 5])
 @pytest.mark.parametrize("head", [[], _tokens("<|user|>tea<|assistant|></think>")], ids=["raw", "answer"])
 def test_causal_far_out(start, head):
     """A long text is read afresh now and then, at the same places whether it is read at once or token by token."""
@@ -198,9 +213,9 @@ def test_written_across_a_new_beginning(before):
     context = context[: before - 4] + _tokens("Tea. ")
     reader = model.read(context)
     knobs = Knobs(temperature=0)
-    written = write(reader, knobs, Draws(b""), limit=28, until=frozenset({model.end}), never_first=model.end)
+    written = write(reader, knobs, Draws(b""), limit=24, until=frozenset({model.end}), never_first=model.end)
     tokens = context + written
-    for place in range(len(context), len(tokens)):
+    for place in range(len(context), len(tokens), 2):
         first = model.read(tokens[:place]).distribution().top(2)[0]
         assert tokens[place] == (first[0] if first[0] != model.end or place > len(context) else first[1])
 

@@ -1,0 +1,175 @@
+"""What people do to rules and fixtures by mistake or on a bad day, and what they are told."""
+
+import re
+
+import httpx2
+import pytest
+
+from engy_mock import EngyMock, MockError, Reply, ToolCall, Usage
+
+BODY = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 5}
+
+
+@pytest.fixture
+def own():
+    """A mock of its own, since its defects are no fault of the test."""
+    with EngyMock() as engy:
+        yield engy
+
+
+def post(engy, body=BODY, path="/v1/chat/completions"):
+    """One request."""
+    headers = {"Authorization": f"Bearer {engy.api_key}"}
+    return httpx2.post(f"{engy.origin}{path}", json=body, headers=headers, timeout=20)
+
+
+def fails(_):
+    raise ValueError("not like this")
+
+
+def leaves(_):
+    raise SystemExit(1)
+
+
+def gives_up(_):
+    pytest.fail("unexpected request")
+
+
+@pytest.mark.parametrize("function", [fails, leaves, gives_up, lambda _: 7])
+def test_a_rule_that_fails_is_a_defect_of_the_test(own, function):
+    """Q-46: 500 with a mark and no wish to be tried again; books settled, reason kept, service up."""
+    own.when(model="glm-5.2").reply(function, times=1)
+    answer = post(own)
+    assert answer.status_code == 500
+    assert (answer.headers["X-Engy-Mock-Bug"], answer.headers["x-should-retry"]) == ("1", "false")
+    assert "not like this" not in answer.text
+    assert len(own.gateway.defects) == 1
+    assert own.gateway.accounts.default.held_micro == 0
+    entry = own.journal.last
+    assert entry.status == 500
+    assert repr(own.gateway.defects[0])[:40] in entry.error
+    assert post(own).status_code == 200
+
+
+def test_a_defect_fails_the_test_that_met_it(pytester):
+    """Q-46: what a rule's function raises comes out at the end of the test; the next test is not touched."""
+    pytester.makepyfile(
+        """
+        import httpx2, pytest
+
+        def post(engy):
+            body = {"model": "glm-5.2", "messages": [{"role": "user", "content": "x"}], "max_tokens": 3}
+            return httpx2.post(engy.base_url + "/chat/completions", json=body, timeout=20,
+                               headers={"Authorization": "Bearer " + engy.api_key})
+
+        def test_first(engy):
+            engy.when().reply(lambda request: pytest.fail("unexpected request"))
+            assert post(engy).status_code == 500
+
+        def test_down(engy):
+            engy.stop()
+
+        def test_up_again(engy, monkeypatch):
+            assert post(engy).status_code == 200
+        """
+    )
+    pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["*unexpected request*"])
+
+
+def test_a_proxy_of_the_machine_is_not_asked(pytester, monkeypatch):
+    """A company's proxy stands between nobody and the mock."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    pytester.makepyfile(
+        """
+        from openai import OpenAI
+
+        def test_it(engy):
+            with OpenAI(max_retries=0) as client:
+                assert client.models.list().data
+        """
+    )
+    pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda engy: engy.when("hi"), "when takes functions and words"),
+        (lambda engy: engy.when(says=None), "says= takes str, got None"),
+        (lambda engy: engy.when(says=re.compile("x")), "says= takes str"),
+        (lambda engy: engy.when(header="x"), "header= takes Mapping"),
+        (lambda engy: engy.when(stream="yes"), "stream= takes bool, got 'yes'"),
+        (lambda engy: engy.when(endpoint="chats"), "got 'chats'. Did you mean 'chat'?"),
+        (lambda engy: engy.when(surface="v2"), "surface= takes one of v1, v5"),
+        (lambda engy: engy.when().reply(Reply), "a reply is a text"),
+        (lambda engy: engy.when().reply("x", times="2"), "times must be at least 1, got '2'"),
+        (lambda engy: engy.when().reply(tool_calls=ToolCall("f")), "tool_calls= takes a list of ToolCall"),
+        (lambda engy: engy.when().reply(tool_calls=[{"name": "f"}]), "tool_calls= takes a list of ToolCall"),
+        (lambda engy: engy.when().reply("\ud800"), "half a surrogate pair"),
+        (lambda engy: engy.when().reply("x", finish_reason="bogus"), "finish_reason= takes one of stop"),
+        (lambda engy: engy.when().reply("x", usage={"total": 1}), "usage= takes a Usage"),
+        (lambda engy: engy.when().reply("x", logprobs={"x": 3.0}), "numbers from -100 to 0, got 3.0 for 'x'"),
+        (lambda engy: engy.when().refuse(404.5), "a status from 400 to 599, got 404.5"),
+        (lambda engy: engy.when().refuse("404"), "a status from 400 to 599, got '404'"),
+        (lambda engy: engy.when().refuse(429, retry_after="1\r\nX-Evil: 1"), "header 'Retry-After'"),
+        (lambda engy: engy.when().refuse(429, retry_after=float("nan")), "a finite number of seconds"),
+        (lambda engy: engy.when().refuse(429, headers={"X A": "b"}), "'X A' is no name of a header"),
+        (lambda engy: engy.when().refuse(429, headers={"Content-Length": "5"}), "frames the answer"),
+        (
+            lambda engy: engy.when().refuse(429, headers={"X-A": "\U0001f389"}),
+            "characters that no header may have",
+        ),
+        (lambda engy: engy.when().refuse(429, "\udc00"), "message= takes a text"),
+    ],
+)
+def test_mistakes_are_told_when_the_rule_is_written(write, words):
+    """A MockError at the line of the test that is wrong, not a 500 in the client's log."""
+    with pytest.raises(MockError) as caught:
+        write(EngyMock())
+    assert words in str(caught.value)
+
+
+def test_what_is_right_is_taken():
+    """Hints are sent as numbers are written; usage and probabilities may be dictated."""
+    engy = EngyMock()
+    engy.when(stream=False).reply("x", usage=Usage(prompt_tokens=1, completion_tokens=2), logprobs={"x": -1})
+    for hint, written in ((1, "1"), (0.25, "0.25"), (1e9, "1000000000"), ("soon", "soon"), (0, "0")):
+        engy.when().refuse(429, retry_after=hint)
+        refusal = engy.gateway.script.rules[-1].answers[0]
+        assert ("Retry-After", written) in refusal.error(hurries=True).headers
+
+
+def test_the_journal_counts_what_it_keeps(own):
+    """Q-35: large bodies and large answers count by the memory they take, so that the bound holds."""
+    body = {**BODY, "junk": [{}] * 100_000}
+    assert post(own, body).status_code == 200
+    entry = own.journal.last
+    assert len(entry.body) == 256 * 1024
+    assert entry.request.body == {}
+    small = post(own) and own.journal.last.weight
+    scored = {**BODY, "logprobs": True, "top_logprobs": 30, "reasoning_effort": "none", "max_tokens": 60}
+    assert post(own, scored).status_code == 200
+    assert own.journal.last.weight > small + 40_000
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"frequency_penalty": 2},
+        {"logit_bias": {str(token): -100 for token in range(250)}},
+        {"temperature": 2, "top_p": 1, "logit_bias": {str(token): -100 for token in range(12)}},
+    ],
+    ids=["penalty", "no-end", "hot"],
+)
+def test_made_up_answers_come_to_an_end(own, extra):
+    """Whatever the knobs make of it, an answer is over after 2,048 tokens."""
+    body = {**BODY, **extra}
+    del body["max_tokens"]
+    answer = post(own, body).json()
+    assert answer["usage"]["completion_tokens"] <= 2_060
+    assert answer["choices"][0]["finish_reason"] == "stop"
