@@ -1,7 +1,7 @@
 """The route table: a route is a dialect on a surface."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 from urllib.parse import unquote
@@ -183,6 +183,17 @@ def find(method: str, path: str) -> tuple[Route, str]:
             f"method {quoted(method)} not allowed on {quoted(path)}", headers=(("Allow", allowed),)
         )
     return route, name
+
+
+def reader(route: Route, *, strict_tools: bool) -> Dialect:
+    """What reads the requests of a route; with `strict_tools` it refuses tools that are no functions (E-181)."""
+    dialect = route.dialect
+    if strict_tools and dialect.endpoint == "responses":
+        from engy_mock.dialects.responses import Responses
+
+        assert isinstance(dialect, Responses)
+        return replace(dialect, strict_tools=True)
+    return dialect
 
 
 def speaker(path: str) -> Route:

@@ -210,7 +210,9 @@ class Gateway:
     def _understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
         """The request in a body, measured; a body that came before is not read again."""
         known = self._known
-        key: tuple[object, ...] = (what, self.catalog.version)
+        settings = self.settings
+        key: tuple[object, ...] = (what, self.catalog.version, settings.strict_tools)
+        key += (settings.max_images, settings.max_image_bytes)
         if route.surface.is_prefixed_model:
             key += self.records.of(account.name).callable_models()
         found = known.get(key)
@@ -228,7 +230,8 @@ class Gateway:
         card = self._card(model) if isinstance(model, str) else None
         waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
         try:
-            request = route.dialect.parse(body, route.surface, any_number=waived)
+            dialect = routes.reader(route, strict_tools=self.settings.strict_tools)
+            request = dialect.parse(body, route.surface, any_number=waived)
         except InvalidRequest as error:
             # Pictures are looked at when the model is known and takes them (E-75 to E-77).
             if isinstance(model, str) and error.violations and all(v.kind in BROKEN for v in error.violations):
@@ -242,7 +245,9 @@ class Gateway:
         """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
         card = self._model(request.model, route, account)
         request = contracts.apply(request, card)
-        return self._engine.prepare(request, card, max_scored=route.surface.max_scored_tokens)
+        engine, settings = self._engine, self.settings
+        engine.max_images, engine.max_image_bytes = settings.max_images, settings.max_image_bytes
+        return engine.prepare(request, card, max_scored=route.surface.max_scored_tokens)
 
     def _model(self, name: str, route: Route, account: Account) -> ModelCard:
         """The model of this name on this route; raises ApiError."""

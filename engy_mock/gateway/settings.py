@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
+
 
 @dataclass(slots=True, kw_only=True)
 class Settings:
@@ -12,6 +14,8 @@ class Settings:
     `messages_cache_counts`: messages tell how much of the prompt was cached (E-170). `v5_accepts_bearer`: a
     bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
     `hurries_retries`: scripted refusals that clients try again carry a hint of one millisecond.
+    `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
+    pictures in a request, and the most bytes of one (E-145).
     """
 
     closed_accounts: bool = False
@@ -21,3 +25,6 @@ class Settings:
     v5_accepts_bearer: bool = False
     v5_named_events: bool = False
     hurries_retries: bool = True
+    strict_tools: bool = False
+    max_images: int = MAX_IMAGES
+    max_image_bytes: int = MAX_IMAGE_BYTES

@@ -1,0 +1,44 @@
+"""Settings act on the next request, and a remembered answer does not outlive a changed one."""
+
+import base64
+
+import httpx2
+import pytest
+
+from engy_mock import EngyMock
+
+PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()
+PICTURE = {"type": "image_url", "image_url": {"url": PNG}}
+
+
+@pytest.fixture
+def post(engy: EngyMock):
+    """Send a body to a route; gives the status and the message of a refusal."""
+    with httpx2.Client(headers={"Authorization": f"Bearer {engy.api_key}"}) as http:
+
+        def post(path, **body):
+            answer = http.post(f"{engy.base_url}/{path}", json={"model": "kimi-k3", **body})
+            return answer.status_code, answer.json().get("error", {}) and answer.json()["error"]["message"]
+
+        yield post
+
+
+def test_strict_tools(engy, post):
+    """E-181, E-182a: tools that are no functions are left out, or refused where that is asked for."""
+    body = {"input": "Hello", "tools": [{"type": "web_search"}]}
+    assert post("responses", **body)[0] == 200
+    engy.settings.strict_tools = True
+    status, message = post("responses", **body)
+    assert (status, "web_search" in message) == (400, True)
+    engy.reset()
+    assert post("responses", **body)[0] == 200
+
+
+def test_limits_of_pictures(engy, post):
+    """E-145: how many, and how large."""
+    body = {"messages": [{"role": "user", "content": [PICTURE, PICTURE]}]}
+    assert post("chat/completions", **body)[0] == 200
+    engy.settings.max_images = 1
+    assert post("chat/completions", **body) == (413, "2 images, at most 1 allowed")
+    engy.settings.max_images, engy.settings.max_image_bytes = 2, 20
+    assert post("chat/completions", **body) == (413, "image 1 has 58 bytes, at most 20 allowed")
