@@ -42,6 +42,18 @@ class SurfaceLimit:
         return core_schema.with_info_after_validator_function(check, handler(source))
 
 
+class Whole:
+    """A whole number that may be written as a fraction, like 2.0."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: "GetCoreSchemaHandler"
+    ) -> core_schema.CoreSchema:
+        def read(value: object) -> object:
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+
+        return core_schema.no_info_before_validator_function(read, handler(source))
+
+
 class Told:
     """A union whose member is told by a look at the value: `by` gives the number of the member."""
 

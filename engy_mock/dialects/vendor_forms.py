@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from engy_mock.dialects.conversation import Messages
 from engy_mock.dialects.fields import violation
-from engy_mock.dialects.marks import Count, Limits, Name, SurfaceLimit, Told, WithoutEffect, by_shape
+from engy_mock.dialects.marks import Count, Limits, Name, SurfaceLimit, Told, Whole, WithoutEffect, by_shape
 from engy_mock.dialects.response_format import ResponseFormatForm
 from engy_mock.dialects.tools import ToolChoiceForm, ToolForm
 from engy_mock.dialects.wishes import Bias, Penalty, Share, StreamOptionsForm, Temperature
@@ -18,8 +18,10 @@ from engy_mock.vocabulary.errors import Violation
 # Arrays that should be ids can be long: their first wrong item is enough.
 Prompts = Annotated[list[Name], Limits(min_length=1, fail_fast=True)]
 Stops = Annotated[list[str], Limits(max_length=4)]
-Copies = Annotated[int, Limits(ge=1, le=128)]
-Natural = Annotated[int, Limits(ge=0)]
+# Scale's page calls all of these numbers, and knows no whole ones.
+Number = Annotated[int, Whole()]
+Copies = Annotated[int, Limits(ge=1, le=128), Whole()]
+Natural = Annotated[int, Limits(ge=0), Whole()]
 
 
 class VendorForm(TypedDict, total=False):
@@ -34,7 +36,7 @@ class VendorForm(TypedDict, total=False):
     presence_penalty: Penalty | None
     logit_bias: Annotated[dict[str, Bias] | None, WithoutEffect()]
     n: Copies | None
-    seed: int | None
+    seed: Number | None
     stop: Annotated[str | Stops, Told(by_shape)] | None
 
 
@@ -43,9 +45,9 @@ class VendorCompletionForm(VendorForm, total=False):
 
     prompt: Required[Annotated[Name | Prompts, Told(by_shape)]]
     max_tokens: Natural | None
-    best_of: int | None
+    best_of: Number | None
     echo: bool | None
-    logprobs: Annotated[int, Limits(ge=0), SurfaceLimit("max_logprobs")] | None
+    logprobs: Annotated[int, Limits(ge=0), SurfaceLimit("max_logprobs"), Whole()] | None
     suffix: Annotated[str | None, WithoutEffect()]
     user: Annotated[str | None, WithoutEffect()]
 

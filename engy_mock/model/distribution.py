@@ -72,10 +72,19 @@ class Distribution:
         """The likeliest token."""
         return self.top(1)[0][0]
 
+    def highest(self) -> float:
+        """The chance of the likeliest token, without putting the others in order."""
+        special, base = self.special, self.base
+        for token, p in zip(base.head, base.head_chances, strict=True):
+            if token not in special:
+                return max(self.scale * p, max(special.values(), default=0.0))
+        return next(self.ranked())[0]
+
     def power_sum(self, exponent: float) -> float:
         """The sum of all chances raised to this exponent; knobs may have left them with a sum other than 1."""
-        chance = self.base.chance
-        tail = self.base.power_sum(exponent) - sum([math.pow(chance(token), exponent) for token in self.special])
+        known, single, rest = self.base.known, self.base.single.chance, self.base.scale
+        hidden = [known.get(token) or rest * single[token] for token in self.special]
+        tail = self.base.power_sum(exponent) - sum([math.pow(p, exponent) for p in hidden])
         own = sum([math.pow(p, exponent) for p in self.special.values()])
         return own + math.pow(self.scale, exponent) * max(tail, 0.0)
 

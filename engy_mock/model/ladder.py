@@ -17,12 +17,13 @@ class Ladder:
     """Every token by falling weight, its chance relative to `best` raised to an exponent."""
 
     __slots__ = (
-        "_ahead",
+        "_chances",
         "_exponent",
         "_factor",
         "_hidden",
         "_hidden_sums",
         "_others",
+        "_scale",
         "_single",
         "_sums",
         "_tokens",
@@ -32,21 +33,20 @@ class Ladder:
     def __init__(self, distribution: Distribution, exponent: float, best: float) -> None:
         base = distribution.base
         self._single = single = base.single
-        known = {token: distribution.scale * p for token, p in base.known.items()}
-        known.update(distribution.special)
-        rows = sorted([(-p / best, token) for token, p in known.items()])
-        scale = distribution.scale * base.scale / best
+        scale = distribution.scale / best
+        known = {token: scale * p for token, p in base.known.items()}
+        known.update([(token, p / best) for token, p in distribution.special.items()])
+        rows = sorted([(-p, token) for token, p in known.items()])
         self._exponent = exponent
         self._tokens = [token for _, token in rows]
-        self._weights = [pow(-p, exponent) for p, _ in rows]
+        self._chances = [p for p, _ in rows]
+        self._weights = [pow(-p, exponent) for p in self._chances]
         self._sums = list(accumulate(self._weights, initial=0.0))
-        # How many of the others are likelier than each row.
-        self._ahead = [bisect_left(single.rising, p / scale) if scale > 0.0 else 0 for p, _ in rows]
-        self._factor = pow(scale, exponent)
-        self._others = single.power_sums(exponent)
+        self._scale = scale * base.scale
+        self._factor = pow(self._scale, exponent)
+        self._others = others = single.power_sums(exponent)
         self._hidden = sorted([single.rank[token] for token in known])
-        hidden = [pow(-single.rising[rank], exponent) for rank in self._hidden]
-        self._hidden_sums = list(accumulate(hidden, initial=0.0))
+        self._hidden_sums = list(accumulate([others[r + 1] - others[r] for r in self._hidden], initial=0.0))
 
     @property
     def total(self) -> float:
@@ -55,10 +55,10 @@ class Ladder:
 
     def first(self, count: int) -> float:
         """The weights of the `count` likeliest tokens together."""
-        rows = range(len(self._ahead))
-        row = bisect_right(rows, count, key=lambda row: row + 1 + self._count(self._ahead[row]))
-        places = range(len(self._single.rising) + 1)
-        return self._sums[row] + self._sum(bisect_left(places, count - row, hi=len(places) - 1, key=self._count))
+        rows = range(len(self._tokens))
+        row = bisect_right(rows, count, key=lambda row: row + 1 + self._count(self._ahead(row)))
+        last = len(self._single.rising)
+        return self._sums[row] + self._sum(bisect_left(range(last), count - row, key=self._count))
 
     def at_least(self, weight: float) -> float:
         """The weights of all tokens that have at least this weight, together; the heaviest always has."""
@@ -70,17 +70,24 @@ class Ladder:
 
     def reach(self, aim: float) -> tuple[int, float]:
         """The first token with which the sum by rank exceeds `aim`, and that sum; else the last token."""
-        sums, ahead = self._sums, self._ahead
-        count = len(ahead)
-        row = bisect_right(range(count), aim, key=lambda row: sums[row + 1] + self._sum(ahead[row]))
-        end = ahead[row] if row < count else len(self._single.rising)
-        if row < count and sums[row] + self._sum(end) <= aim:
+        sums = self._sums
+        rows = range(len(self._tokens))
+        row = bisect_right(rows, aim, key=lambda row: sums[row + 1] + self._sum(self._ahead(row)))
+        begin, end = self._ahead(row - 1), self._ahead(row)
+        if row in rows and sums[row] + self._sum(end) <= aim:
             return self._tokens[row], sums[row + 1] + self._sum(end)
-        begin = ahead[row - 1] if row else 0
         if begin == end:
             return self._tokens[row - 1], self.total
         place = bisect_right(range(begin + 1, end), aim, key=lambda place: sums[row] + self._sum(place)) + begin
         return self._visible(place), sums[row] + self._sum(place + 1)
+
+    def _ahead(self, row: int) -> int:
+        """How many of the others are likelier than this row; none before the first, and all behind the last."""
+        if row < 0 or (self._scale <= 0.0 and row < len(self._tokens)):
+            return 0
+        if row == len(self._tokens):
+            return len(self._single.rising)
+        return bisect_left(self._single.rising, self._chances[row] / self._scale)
 
     def _sum(self, place: int) -> float:
         """The weights of the first so many tokens in the order of the vocabulary, without those told in rows."""

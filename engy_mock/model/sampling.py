@@ -13,14 +13,17 @@ from engy_mock.model.ladder import Ladder
 _STEPS = 16
 """How many tokens are looked at one by one before their weights are summed up otherwise."""
 
+_MANY = 64
+"""Where so many tokens stand out, as penalties make them, it is quicker to begin with sums ..."""
+
+_LIKELY = 0.3
+"""... unless one of them is this likely."""
+
 _STEEP = 4.0
 """Above this exponent, which a temperature of 1/4 means, the weights of rare tokens are lost in such sums."""
 
 _NOTHING = 1e-20
 """A relative weight that no number of tokens could make felt."""
-
-_OVERWHELMING = 75.0
-"""A lead of so many nats makes up for any difference that the model itself sees, up to a chance of 1e-17."""
 
 _MOST = 150.0
 """As far as penalties and bias raise a token, in nats, without a number that overflows."""
@@ -78,25 +81,16 @@ def _shifted(distribution: Distribution, shifts: Mapping[int, float], excess: fl
     return weights
 
 
-def endless(knobs: Knobs, counts: Mapping[int, int]) -> int:
-    """The token that is raised so far that no other will ever be drawn, whatever is read, or -1.
-
-    A penalty below 0 raises a token each time it is written, so the lead over all others only grows.
-    """
-    if knobs.frequency_penalty > 0.0 or not counts:
-        return -1
-    raised = sorted([(shift, token) for token, shift in _shifts(knobs, counts).items()])
-    first, token = raised[-1]
-    second = max(raised[-2][0] if len(raised) > 1 else 0.0, 0.0)
-    return token if first - second > _OVERWHELMING * max(knobs.temperature, 1.0) else -1
-
-
 def draw(distribution: Distribution, knobs: Knobs, unit: float) -> int:
     """The token that the number `unit` in [0, 1) picks."""
     if knobs.temperature == 0:
         return distribution.first()
     exponent = 1.0 / max(knobs.temperature, 1e-2)
     top_k = knobs.top_k if knobs.top_k is not None and knobs.top_k > 0 else None
+    if len(distribution.special) > _MANY and exponent <= _STEEP:
+        highest = distribution.highest()
+        if highest < _LIKELY:
+            return _drawn_by_sums(Ladder(distribution, exponent, highest), knobs, top_k, unit)
     ranked = distribution.ranked()
     best, token = next(ranked)
     if top_k is None:

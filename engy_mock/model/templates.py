@@ -103,7 +103,8 @@ def _unseen(conversation: Conversation, level: Level, tokenizer: Tokenizer) -> t
     """The marks that tell the model where it is, where the vocabulary has none of its own."""
     marks = tokenizer.marks
     if conversation.is_prefilled:
-        return (marks["<|assistant|>"],)
+        # Nothing may stand between a text and its continuation (E-96).
+        return ()
     return (marks["<|assistant|>"], marks["</think>" if level == "off" else "<think>"])
 
 

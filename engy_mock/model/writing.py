@@ -6,7 +6,7 @@ from math import log
 from engy_mock.model.distribution import logprob, mixed
 from engy_mock.model.language import Language
 from engy_mock.model.reader import Reader
-from engy_mock.model.sampling import Knobs, draw, draw_special, endless, weighted
+from engy_mock.model.sampling import Knobs, draw, draw_special, weighted
 from engy_mock.vocabulary.generation import Alternatives, TokenLogprob
 from engy_mock.vocabulary.seeds import UnitSource
 
@@ -69,8 +69,6 @@ def write(
         reader.advance(token)
         if not plain:
             counts[token] = counts.get(token, 0) + 1
-            if written[-2:] == [token, token] and endless(knobs, counts) == token:
-                written += [token] * (limit - len(written))
     return written
 
 

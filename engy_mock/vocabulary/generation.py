@@ -43,6 +43,14 @@ class Alternatives(Sequence[tuple[str, bytes, float]]):
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alternatives) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # its columns may be lists
+
+    def __repr__(self) -> str:
+        return f"Alternatives({list(self)!r})"
+
     def __iter__(self) -> Iterator[tuple[str, bytes, float]]:
         return zip(self.tokens, self.raws, self.logprobs, strict=True)
 

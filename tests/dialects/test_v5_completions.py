@@ -547,3 +547,11 @@ def test_what_the_request_is(gateway: Gateway):
     assert request is not None
     assert (request.endpoint, request.surface, request.model) == ("completions", "v5", "openai/gpt-4o")
     assert (request.prompt, request.copies) == (RawPrompt(prompts=("One", "Two")), 3)
+
+
+@pytest.mark.parametrize("field", ["max_tokens", "n", "best_of", "logprobs", "seed"])
+def test_whole_numbers_may_be_written_as_fractions(field: str):
+    """Scale's page calls these fields numbers: 2.0 is 2, and 2.5 is still none (S-27 to S-31)."""
+    answers = [complete(Gateway(), **{field: value}).data for value in (2, 2.0)]
+    assert answers[0] == answers[1]
+    assert complete(Gateway(), **{field: 2.5}).status == 422

@@ -74,7 +74,7 @@ def test_the_curl_is_answered(engy):
 
 def test_the_commands_are_one_line_each():
     """Set-up is one command for the server and one for the tests; CI runs the second as it stands."""
-    for mark, ending in (("serve command", "engy-mock serve"), ("test command", "pytest")):
+    for mark, ending in (("serve command", "engy-mock serve"), ("test command", "pytest -n auto")):
         (command,) = marked(mark)
         assert command.count("\n") == 1
         assert command.rstrip().endswith(ending)

@@ -75,6 +75,7 @@ def test_top(distribution, count):
     assert tokens == ranking(every_chance(distribution))[:count]
     assert chances == [distribution.chance(token) for token in tokens]
     assert distribution.first() == tokens[0]
+    assert distribution.highest() == chances[0]
 
 
 @pytest.mark.parametrize("count", [1, 5, 30, 47, 48, 60, 500])
@@ -97,6 +98,7 @@ def test_power_sum(distribution, exponent):
 def test_power_sum_of_changed_ones(distribution, exponent, changed):
     """It is also right where knobs have changed single chances, so that they are no longer 1 together."""
     distribution = distribution.with_chances(changed)
+    assert distribution.highest() == max(every_chance(distribution))
     expected = fsum(p**exponent for p in every_chance(distribution))
     assert isclose(distribution.power_sum(exponent), expected, rel_tol=1e-9, abs_tol=1e-12)
 

@@ -470,10 +470,23 @@ def test_question():
         assert set(sentences(answer(chat(*messages)).whole_text) or ["?"]) <= known
 
 
-def test_prefilled():
+def _own_template() -> Engine:
+    catalog = Catalog()
+    catalog.use("glm-5.2", chat_template="{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}")
+    return Engine(catalog)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [lambda: ENGINE, lambda: other_engine("byte level"), lambda: other_engine("metaspace"), _own_template],
+    ids=["bundled", "byte level", "metaspace", "template"],
+)
+def test_prefilled(engine):
     """E-96, E-131: the model goes on with the last message of the assistant, and does not think."""
-    said = answer(chat("What is the capital of France?", Message(role="assistant", text="The capital of France")))
-    assert (said.reasoning, said.whole_text) == (None, " is Paris.")
+    begun = Message(role="assistant", text="The capital of France")
+    said = answer(chat("What is the capital of France?", begun, sampling=GREEDY), engine=engine())
+    assert said.reasoning is None
+    assert said.whole_text.startswith(" is Paris.")
 
 
 @pytest.mark.parametrize("top", [1, 2, 5, 30])

@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from engy_mock.model.distribution import Distribution, mixed
-from engy_mock.model.sampling import Knobs, draw, draw_special, endless, weighted
+from engy_mock.model.sampling import Knobs, draw, draw_special, weighted
 from tests.model.made import every_chance, language, picked, ranking, tempered, toy
 from tests.model.test_distribution import distributions
 
@@ -78,6 +78,19 @@ def test_draw_of_real_ones(knobs):
     for text in ("", "The capital of France is", "zebra quantum the of", "<|user|>tea<|assistant|><think>"):
         distribution = model.read(model.tokenizer.encode(text, marks=True)).distribution()
         assert _is_drawn(distribution, knobs, 0.0, 0.3, 0.77, 0.95, 0.999)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("text", ["The capital of France is", "zebra quantum the of"])
+def test_draw_of_many_changed_ones(text, temperature):
+    """Where penalties have changed the chances of very many tokens, the same holds."""
+    model = language()
+    counts = {token: token % 7 + 1 for token in range(40, 700)}
+    knobs = Knobs(temperature=temperature, top_p=0.99, frequency_penalty=0.4, presence_penalty=-1.0)
+    distribution = weighted(model.read(model.tokenizer.encode(text)).distribution(), knobs, counts)
+    chances = every_chance(distribution)
+    assert isclose(distribution.highest(), max(chances))
+    assert _is_drawn(distribution, knobs, 0.0, 0.2, 0.5, 0.9, 0.99)
 
 
 @given(distributions(), UNIT, KNOBS)
@@ -240,23 +253,3 @@ def test_draw_special(special, share, temperature, top_p, unit):
 def test_draw_special_knows(special, knobs, unit, token):
     """The short cut knows the answer where the tokens that stand out suffice."""
     assert draw_special(special, knobs, unit) == token
-
-
-@pytest.mark.parametrize(
-    ("knobs", "counts", "token"),
-    [
-        ({"logit_bias": {7: 100.0}}, {7: 1}, 7),
-        ({"logit_bias": {7: 100.0}}, {}, -1),
-        ({"logit_bias": {7: 70.0}}, {7: 1}, -1),
-        ({"logit_bias": {7: 100.0, 8: 99.0}}, {7: 1}, -1),
-        ({"logit_bias": {7: 100.0}, "temperature": 2.0}, {7: 1}, -1),
-        ({"logit_bias": {7: 100.0}, "frequency_penalty": 0.1}, {7: 1}, -1),
-        ({"frequency_penalty": -2.0}, {7: 30, 8: 1}, -1),
-        ({"frequency_penalty": -2.0}, {7: 40, 8: 1}, 7),
-        ({"frequency_penalty": -2.0}, {7: 40, 8: 10}, -1),
-        ({"presence_penalty": -2.0}, {7: 40}, -1),
-    ],
-)
-def test_endless(knobs, counts, token):
-    """A token is drawn for ever only if its lead makes up for any difference in chance, and can only grow."""
-    assert endless(Knobs(**knobs), counts) == token

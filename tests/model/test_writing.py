@@ -15,7 +15,7 @@ from engy_mock.model import corpus as corpora
 from engy_mock.model import writing
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.distribution import Distribution
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import MAX_MADE_UP, Engine
 from engy_mock.model.reader import Reader
 from engy_mock.model.sampling import Knobs
 from engy_mock.vocabulary.request import ResponseFormat, Sampling, Scoring
@@ -230,24 +230,22 @@ def test_short_cuts(knobs, seed, model, prompt, is_raw):
 
 
 @pytest.mark.parametrize(
-    ("knobs", "limit"),
+    "sampling",
     [
-        (Knobs(frequency_penalty=-2.0), 400),
-        (Knobs(frequency_penalty=-2.0, temperature=2.0, top_p=1.0), 400),
-        (Knobs(logit_bias={500: 100.0}), 60),
-        (Knobs(logit_bias={500: 100.0}, temperature=0), 60),
+        Sampling(frequency_penalty=-2.0),
+        Sampling(frequency_penalty=-2.0, presence_penalty=-2.0, temperature=2.0),
+        Sampling(logit_bias={500: 100.0}),
+        Sampling(logit_bias={BUNDLED.end: -100.0}),
+        Sampling(logit_bias={BUNDLED.end: -100.0}, temperature=2.0, top_p=1.0),
     ],
-    ids=["frequency", "hot", "bias", "greedy bias"],
+    ids=["repeats", "hot repeats", "one word", "no end", "hot without end"],
 )
-def test_endless_repetition(knobs, limit, monkeypatch):
-    """A token that can only be repeated is repeated without drawing it again and again, to the same end."""
-    context = BUNDLED.encode("Tell me about coffee<|assistant|></think>", marks=True)
-    written = {seed: _written(context, knobs, seed, "deepseek-v4-flash-0731", limit) for seed in range(12)}
-    repeated = {seed: tokens for seed, tokens in written.items() if len(set(tokens[-20:])) == 1}
-    assert repeated
-    monkeypatch.setattr(writing, "endless", lambda *_: -1)
-    seed, fast = next(iter(repeated.items()))
-    assert _written(context, knobs, seed, "deepseek-v4-flash-0731", limit) == fast
+def test_nothing_goes_on_for_ever(sampling):
+    """Where knobs leave a text no end of its own it is given one, unless the limit comes first."""
+    whole = answers(chat("Tell me about coffee", model="deepseek-v4.1-flash", sampling=sampling))
+    assert (whole.choices[0].finish_reason, whole.usage.completion_tokens) == ("stop", MAX_MADE_UP + 1)
+    cut = answer(chat("Tell me about coffee", model="deepseek-v4.1-flash", sampling=sampling, max_tokens=60))
+    assert (cut.finish_reason, cut.token_ids) == ("length", whole.choices[0].token_ids[:60])
 
 
 def _questions() -> list[str]:
@@ -396,7 +394,7 @@ def test_models_differ():
 
 _DIGEST = """
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import MAX_MADE_UP, Engine
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Message, RawPrompt, Sampling, Scoring
 from engy_mock.vocabulary.seeds import digest
 CHAT = Conversation(messages=(Message(role="user", text="Tea?"),))
