@@ -57,7 +57,7 @@ class Account:
     def hold(self, amount_micro: int) -> Hold:
         """Set credit aside; raises InsufficientBalance if less is available (equal is enough)."""
         with self.lock:
-            available = self.balance_micro - self.held_micro
+            available = self.available_micro
             if available < amount_micro:
                 raise InsufficientBalance(f"request needs {amount_micro} micro-USD, {available} available")
             self.held_micro += amount_micro

@@ -91,18 +91,6 @@ class Script:
             rule.used += 1
             return rule.used - 1
 
-    def explain(self, asked: Asked) -> str:
-        """Why no rule answers a request, the nearest rule first."""
-        if not self.rules:
-            return "there are no rules"
-        rows: list[tuple[int, str]] = []
-        for rule in self.rules:
-            reasons = rule.mismatches(asked)
-            if rule.is_used_up and not reasons:
-                reasons = [f"used up after {rule.used} times"]
-            rows.append((len(reasons), f"{rule.description}: {'; '.join(reasons)}"))
-        return "\n".join(row for _, row in sorted(rows, key=lambda row: row[0]))
-
 
 def _settled(answer: Answer, request: GenerationRequest) -> Reply | Refusal | None:
     if isinstance(answer, Reply | Refusal):
