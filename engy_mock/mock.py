@@ -127,7 +127,7 @@ class EngyMock:
         named = [f"{word}={value!r}" for word, value in words.items()]
         named = [getattr(function, "__name__", repr(function)) for function in functions] + named
         description = f"when({', '.join(named)})"
-        return When(self.gateway.script, conditions(functions, words), description)
+        return When(self.gateway.script, conditions(functions, words), description, words)
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""

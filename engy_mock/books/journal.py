@@ -38,8 +38,10 @@ class Entry:
 
     `body` is what the client sent, cut at 256 KiB; `request` what the service understood, once it did.
     `pieces_sent` counts the pieces that got through, `client_left` is true if the client went away before the
-    end. `weight` is about the memory it keeps, in bytes. `rule` is the rule that answered, `headers` those of
-    the request that say nothing about who sent it.
+    end. `rule` names the rules that took part, `faults` those faults that changed the answer, `not_applied` those
+    that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
+    decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
+    that it keeps, in bytes.
     """
 
     number: int
@@ -56,6 +58,9 @@ class Entry:
     client_left: bool = False
     error: str | None = None
     rule: str | None = None
+    faults: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    plan: str = ""
     weight: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ def openai_error(error: ApiError) -> dict[str, Any]:
             "message": error.message,
             "type": error.openai_type,
             "param": error.param,
-            "code": error.status if error.code is None else error.code,
+            "code": error.status if error.code is None else error.code or None,
         }
     }
 

@@ -14,6 +14,7 @@ from engy_mock.vocabulary.events import (
     Event,
     Failure,
     Finished,
+    Heartbeat,
     Raw,
     ReasoningDelta,
     Started,
@@ -89,6 +90,8 @@ class MessagesStream:
                 return server_event("message_stop", {})
             case Failure():
                 return b"event: error\ndata: %b\n\n" % json.write(errors.anthropic_error(event.error))
+            case Heartbeat():
+                return PING if event.is_ping else b""
             case Raw():
                 return event.data
         return b""

@@ -81,7 +81,7 @@ def response(
 
 def failure_code(error: ApiError) -> str:
     """The code of a failure: its own if it has one, else a published one by its status (E-186)."""
-    if error.code is not None:
+    if error.code:
         return error.code
     return FAILURE_CODES.get(error.status, "invalid_prompt" if error.status < 500 else "server_error")
 

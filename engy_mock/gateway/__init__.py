@@ -17,9 +17,10 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
-from engy_mock.gateway.exchange import JSON, Exchange, id_headers
+from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.trouble import chosen
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
@@ -27,8 +28,11 @@ from engy_mock.model.engine import Engine, Prepared, takes_no_images
 from engy_mock.model.records import Records
 from engy_mock.model.vendors import VENDORS
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.fault import told
+from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Script
+from engy_mock.scripting.rules import Chosen, Used
+from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, StandingClock
 from engy_mock.vocabulary.errors import (
@@ -37,7 +41,6 @@ from engy_mock.vocabulary.errors import (
     InvalidRequest,
     MockFailed,
     ModelNotFound,
-    RateLimited,
     quoted,
 )
 from engy_mock.vocabulary.generation import Generation
@@ -71,7 +74,7 @@ class Gateway:
     journal: Journal = field(default_factory=Journal)
     accounts: Accounts = field(default_factory=Accounts)
     records: Records = field(init=False)
-    script: Script = field(default_factory=Script)
+    script: Script = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     _engine: Engine = field(init=False)
     _identities: Identities = field(init=False)
@@ -81,6 +84,7 @@ class Gateway:
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
         self.records = Records(self.seed)
+        self.script = Script(now=self.clock.now)
         self._engine = Engine(self.catalog, self.seed)
         self._identities = Identities(self.seed)
 
@@ -116,6 +120,7 @@ class Gateway:
             body=call.body,
             request_id=request_id,
             headers=harmless(call.headers),
+            plan=f"{self.seed}/{request_id[:16]}",
         )
         journal = self.journal
         hold: Hold | None = None
@@ -131,9 +136,13 @@ class Gateway:
             prepared = understood.prepared
             entry.request = prepared.request
             hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
-            generation = _with_call_ids(self._said(understood, call, route, entry), request_id)
             exchange = Exchange(entry=entry, route=route, account=account, prepared=prepared, hold=hold)
-            steps = exchange.told(generation, self.settings, self.clock.now())
+            found = None if self.script.is_empty else self._chosen(call, route, understood, entry)
+            if found is None:
+                generation = with_call_ids(self._made_up(understood), request_id)
+                steps = exchange.told(generation, self.settings, self.clock.now())
+            else:
+                steps = self._scripted(exchange, found, understood, call)
         except BaseException as error:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
@@ -152,21 +161,57 @@ class Gateway:
         _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
         return MockFailed()
 
-    def _said(self, understood: Understood, call: Call, route: Route, entry: Entry) -> Generation:
-        """What a rule dictates, else the model's own words; raises the refusal of a rule."""
-        prepared = understood.prepared
-        if self.script.rules:
-            key = key_of(call, (*route.key_headers, "authorization"))
-            chosen = self.script.choose(Asked(request=prepared.request, key=key, headers=call.headers))
-            if chosen is not None:
-                entry.rule = chosen.rule.description
-                if isinstance(chosen.answer, Refusal):
-                    raise chosen.answer.error(hurries=self.settings.hurries_retries)
-                if chosen.answer is not None:
-                    return self._engine.generate(prepared, chosen.answer)
+    def _chosen(self, call: Call, route: Route, understood: Understood, entry: Entry) -> Chosen | None:
+        """What the rules say to a request."""
+        found = self.script.choose(_asked(call, route, understood.prepared.request), _identity(entry))
+        if found is not None:
+            entry.rule = found.description
+        return found
+
+    def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, call: Call) -> Iterator[Step]:
+        """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
+        entry, prepared, now = exchange.entry, exchange.prepared, self.clock.now()
+        answer = found.answer
+        said: Generation | ApiError
+        if isinstance(answer, Refusal):
+            said = answer.error(hurries=self.settings.hurries_retries)
+        elif answer is not None:
+            said = self._engine.generate(prepared, answer)
+        else:
+            said = self._made_up(understood)
+        faults = found.faults
+        if not faults:
+            if isinstance(said, ApiError):
+                raise said
+            return exchange.told(with_call_ids(said, entry.request_id), self.settings, now)
+        asked = _asked(call, exchange.route, prepared.request)
+
+        def occasion(used: Used) -> Occasion:
+            return Occasion(
+                asked=asked,
+                identity=_identity(entry),
+                rule=used.rule.name,
+                use=used.use,
+                tokens=used.rule.tokens,
+                now=now,
+                since=now - used.rule.began,
+                prompt_tokens=prepared.prompt_tokens,
+                again=lambda salt: Engine(self.catalog, _salted(self.seed, salt)).generate(prepared),
+            )
+
+        trouble = chosen([(own, occasion(used)) for own, used in faults])
+        named = (used.rule.name for used in (found.answering, found.marring) if used)
+        words = [told(own) for own in trouble.faults]
+        entry.plan = f"{self.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
+        if isinstance(said, Generation):
+            said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
+        return exchange.marred(said, trouble, self.settings, now)
+
+    def _made_up(self, understood: Understood) -> Generation:
+        """The model's own words."""
         if understood.generation is not None:
             return understood.generation
-        generation = self._engine.generate(prepared)
+        generation = self._engine.generate(understood.prepared)
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
@@ -204,7 +249,7 @@ class Gateway:
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
         entry.status = 200
-        head = Head(200, (JSON, *id_headers(route, entry.request_id)))
+        head = Head(200, (JSON, *id_headers(route, entry)))
         return iter((Whole(head, json.write(document)),))
 
     def _understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
@@ -270,14 +315,34 @@ class Gateway:
         entry.status = error.status
         entry.error = error.message
         body = route.dialect.error(error, route.surface, entry.request_id)
-        headers = error.headers
-        if isinstance(error, RateLimited):
-            headers += route.limit_headers(error.limit, self.clock.now())
-        head = Head(error.status, (JSON, *id_headers(route, entry.request_id), *headers))
+        headers = refusal_headers(error, route, self.clock.now())
+        head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
         return iter((Whole(head, body),))
 
 
-def _with_call_ids(generation: Generation, request_id: str) -> Generation:
+def _salted(seed: int, salt: str) -> int:
+    """Another seed, for an answer that differs."""
+    return int.from_bytes(digest("salt", seed, salt)[:6], "big")
+
+
+def _identity(entry: Entry) -> bytes:
+    """What stands for a request and how often it was seen before."""
+    return entry.request_id.encode()
+
+
+def _asked(call: Call, route: Route, request: GenerationRequest) -> Asked:
+    """A call as rules see it."""
+    return Asked(
+        endpoint=request.endpoint,
+        surface=route.surface.name,
+        request=request,
+        key=key_of(call, (*route.key_headers, "authorization")),
+        headers=call.headers,
+        body=request.body,
+    )
+
+
+def with_call_ids(generation: Generation, request_id: str) -> Generation:
     """The same with an id for each tool call that has none (E-115)."""
     if not any(choice.tool_calls for choice in generation.choices):
         return generation

@@ -1,25 +1,39 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
+import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.journal import Entry
 from engy_mock.dialects.dialect import Encoder, Envelope
+from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.telling import MAX_WRITE, performed, refused, streamed, whole
+from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.model.prices import charge_micro
-from engy_mock.vocabulary.events import ReasoningDelta, Receipt, TextDelta, ToolCallDelta
+from engy_mock.vocabulary.errors import ApiError, RateLimited
+from engy_mock.vocabulary.events import (
+    Ended,
+    Event,
+    Failure,
+    ReasoningDelta,
+    Receipt,
+    Refused,
+    TextDelta,
+    ToolCallDelta,
+)
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
-from engy_mock.vocabulary.wire import Begin, End, Head, Step, Whole, Write
-
-MAX_WRITE = 16 * 1024
-"""How many bytes of events without a pause may share one write (E-118)."""
+from engy_mock.vocabulary.wire import Begin, End, Head, Repeat, Step, Unframed, Wait, Whole, Write
 
 JSON = ("Content-Type", "application/json")
-_STREAM = (("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"))
+PLAN = "X-Engy-Mock-Plan"
+"""The header with the seed of the mock and what stands for the plan of the answer."""
+
+STREAM = (("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,12 +48,69 @@ class Exchange:
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
-        entry, prepared = self.entry, self.prepared
-        charge = self.cost(generation.usage)
-        envelope = Envelope(
+        entry, dialect = self.entry, self.route.dialect
+        envelope = self._envelope(generation, settings, now)
+        charge = envelope.receipt.charged_micro
+        entry.status = 200
+        entry.generation = generation
+        if self.prepared.request.is_streamed:
+            most = 1 if settings.one_event_per_write else MAX_WRITE
+            return Stream(self, generation, dialect.encoder(envelope), charge, most)
+        body = dialect.body(generation, envelope)
+        self.close(generation.usage, charge)
+        entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
+        return iter((Whole(self.head(JSON), body),))
+
+    def marred(
+        self, said: Generation | ApiError, trouble: Trouble, settings: Settings, now: float
+    ) -> Iterator[Step]:
+        """The same with faults; all of it is settled before the first step."""
+        entry, route, dialect = self.entry, self.route, self.route.dialect
+        is_streamed = self.prepared.request.is_streamed
+        events: list[Event]
+        if isinstance(said, ApiError):
+            generation = None
+            events = trouble.events([Refused(said)])
+        else:
+            generation = entry.generation = said
+            events = trouble.events(list(tell(said)))
+            if not is_streamed:
+                failure = next((event for event in events if isinstance(event, Failure)), None)
+                events = events if failure is None else [Refused(failure.error)]
+        first = events[0] if events else None
+        error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
+        if isinstance(first, Refused) or generation is None:
+            assert error is not None
+            error = judged(error, route.surface, dialect.endpoint)
+            body = dialect.error(error, route.surface, entry.request_id)
+            head = Head(error.status, (JSON, *id_headers(route, entry), *refusal_headers(error, route, now)))
+            steps = trouble.steps(refused(body, head))
+            is_streamed = False
+        else:
+            envelope = self._envelope(generation, settings, now)
+            if is_streamed:
+                tells = route.surface.tells_failures
+                head = self.head(*STREAM)
+                told = streamed(events, dialect.encoder(envelope), head, tells_failures=tells)
+            else:
+                told = whole(events, generation, dialect, envelope, self.head(JSON))
+            steps = trouble.steps(told)
+        most = 1 if settings.one_event_per_write else MAX_WRITE
+        plan = performed(steps, is_streamed=is_streamed, most=most)
+        entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
+        entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
+        entry.error = None if error is None else error.message
+        is_over = bool(plan) and isinstance(plan[-1][0], End | Whole)
+        is_paid = is_over and not trouble.is_free and any(isinstance(event, Ended) for event in events)
+        return Planned(self, plan, generation, is_paid=is_paid)
+
+    def _envelope(self, generation: Generation, settings: Settings, now: float) -> Envelope:
+        """What stands around this answer."""
+        prepared = self.prepared
+        return Envelope(
             request=prepared.request,
             surface=self.route.surface,
-            receipt=Receipt(request_id=entry.request_id, charged_micro=charge),
+            receipt=Receipt(request_id=self.entry.request_id, charged_micro=self.cost(generation.usage)),
             created=int(now),
             usage=generation.usage,
             shows_cache_counts=settings.messages_cache_counts,
@@ -47,16 +118,10 @@ class Exchange:
             temperature=prepared.card.temperature,
             top_p=prepared.card.top_p,
         )
-        entry.status = 200
-        entry.generation = generation
-        dialect = self.route.dialect
-        if prepared.request.is_streamed:
-            most = 1 if settings.one_event_per_write else MAX_WRITE
-            return Stream(self, generation, dialect.encoder(envelope), charge, most)
-        body = dialect.body(generation, envelope)
-        self.close(generation.usage, charge)
-        entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
-        return iter((Whole(Head(200, (JSON, *id_headers(self.route, entry.request_id))), body),))
+
+    def head(self, *headers: tuple[str, str]) -> Head:
+        """The head of a good answer."""
+        return Head(200, (*headers, *id_headers(self.route, self.entry)))
 
     def cost(self, usage: Usage) -> int:
         """What so many tokens cost this account, in micro-USD."""
@@ -67,6 +132,80 @@ class Exchange:
         self.hold.settle(charge)
         self.entry.usage = usage
         self.entry.charged_micro = charge
+
+    def leave(self, usage: Usage, pieces: int) -> None:
+        """Settle what has been delivered to a client that went away: the prompt and so many pieces (E-200)."""
+        paid = Usage(
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=min(pieces, usage.completion_tokens),
+            cached_tokens=usage.cached_tokens,
+        )
+        self.close(paid, self.cost(paid))
+
+
+class Planned(Iterator[Step]):
+    """Steps that are settled to the last, with the pieces that each brings to the client.
+
+    Closed before its end it settles what the client has got until then, unless nothing is to be paid.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        plan: list[tuple[Step, int]],
+        generation: Generation | None,
+        *,
+        is_paid: bool,
+    ) -> None:
+        self._exchange = exchange
+        self._plan = plan
+        self._generation = generation
+        self._is_paid = is_paid
+        self._place = 0
+        last = plan[-1][0] if plan else None
+        is_endless = (isinstance(last, Wait) and last.seconds == math.inf) or (
+            isinstance(last, Repeat) and last.count is None
+        )
+        telling = [place for place, (step, _) in enumerate(plan) if not isinstance(step, Wait)]
+        spoken = [place for place, (step, _) in enumerate(plan) if isinstance(step, _SPOKEN)]
+        # The books are closed before the last byte, but while a client may still wait for more, not at all.
+        self._settles_at = len(plan) if is_endless else (spoken or telling or [0])[-1]
+        if not plan:
+            self._settle()
+
+    def __next__(self) -> Step:
+        if self._place >= len(self._plan):
+            raise StopIteration
+        if self._place == self._settles_at:
+            self._settle()
+        step, pieces = self._plan[self._place]
+        self._place += 1
+        if pieces:
+            self._exchange.entry.pieces_sent = pieces
+        return step
+
+    def close(self) -> None:
+        """No further step will be asked for."""
+        exchange = self._exchange
+        if exchange.hold.is_open:
+            exchange.entry.client_left = True
+            if self._generation is None:
+                exchange.hold.settle(0)
+            else:
+                exchange.leave(self._generation.usage, self._plan[self._place - 1][1] if self._place else 0)
+
+    def _settle(self) -> None:
+        exchange, generation = self._exchange, self._generation
+        if self._is_paid and generation is not None:
+            if not exchange.prepared.request.is_streamed:
+                exchange.entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
+            exchange.close(generation.usage, exchange.cost(generation.usage))
+        else:
+            exchange.hold.settle(0)
+
+
+_SPOKEN = (Begin, Whole, Write, Unframed, Repeat)
+"""The steps that bring bytes to the client."""
 
 
 class Stream(Iterator[Step]):
@@ -93,13 +232,7 @@ class Stream(Iterator[Step]):
         if exchange.hold.is_open:
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
-            usage = self._generation.usage
-            paid = Usage(
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=min(self._sent, usage.completion_tokens),
-                cached_tokens=usage.cached_tokens,
-            )
-            exchange.close(paid, exchange.cost(paid))
+            exchange.leave(self._generation.usage, self._sent)
 
     def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
         exchange = self._exchange
@@ -107,7 +240,7 @@ class Stream(Iterator[Step]):
         pieces = size = 0
         waiting: list[bytes] = []
         try:
-            yield Begin(Head(200, (*_STREAM, *id_headers(exchange.route, exchange.entry.request_id))))
+            yield Begin(exchange.head(*STREAM))
             for event in tell(self._generation):
                 data = encode(event)
                 if not data:
@@ -130,9 +263,16 @@ class Stream(Iterator[Step]):
         yield End()
 
 
-def id_headers(route: Route, request_id: str) -> tuple[tuple[str, str], ...]:
-    """The headers that carry the request id on this route (E-11)."""
-    return tuple([(name, request_id) for name in route.id_headers])
+def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:
+    """The headers by which an answer can be found again: its request id (E-11), its seed and plan."""
+    return (*[(name, entry.request_id) for name in route.id_headers], (PLAN, entry.plan))
+
+
+def refusal_headers(error: ApiError, route: Route, now: float) -> tuple[tuple[str, str], ...]:
+    """The headers that belong to a refusal (E-194)."""
+    if isinstance(error, RateLimited):
+        return (*error.headers, *route.limit_headers(error.limit, now))
+    return error.headers
 
 
 def _pieces(choice: Choice) -> int:

@@ -2,14 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from engy_mock.vocabulary.request import GenerationRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One admitted request with the key and the headers that it came with."""
+    """One admitted call with the key and the headers that it came with.
 
-    request: GenerationRequest
+    `request` is None where the call asks for no answer of a model, as for the list of models; `body` is what
+    was sent, as far as it is a JSON object.
+    """
+
+    endpoint: str
+    surface: str
+    request: GenerationRequest | None = None
     key: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether a stream is asked for."""
+        return self.request is not None and self.request.is_streamed

@@ -3,17 +3,19 @@
 A word is the same in Python, in scenario files and in messages. To add one, write a function here.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
-from engy_mock.vocabulary.request import Endpoint, GenerationRequest
+from engy_mock.vocabulary.request import GenerationRequest, Message
 
-Condition = Callable[[Asked], str | None]
-"""None if a request fits, else the reason why it does not."""
+ENDPOINTS = ("chat", "completions", "messages", "responses", "inference", "models", "count_tokens")
+"""What a call can be for; the last two ask for no answer of a model."""
 
 Word = Callable[[Asked, Any], str | None]
+"""None if a request fits, else the reason why it does not."""
 
 MATCHERS: dict[str, Word] = {}
 
@@ -26,53 +28,54 @@ def matcher(word: Word) -> Word:
 
 @matcher
 def endpoint(asked: Asked, wanted: str) -> str | None:
-    """The endpoint: chat, completions, messages, responses or inference."""
-    return _equal("endpoint", asked.request.endpoint, wanted)
+    """The endpoint: chat, completions, messages, responses, inference, models or count_tokens."""
+    return _equal("endpoint", asked.endpoint, wanted)
 
 
 @matcher
 def surface(asked: Asked, wanted: str) -> str | None:
     """The surface: v1 or v5."""
-    return _equal("surface", asked.request.surface, wanted)
+    return _equal("surface", asked.surface, wanted)
 
 
 @matcher
 def model(asked: Asked, wanted: str) -> str | None:
     """The model, with or without the vendor segment that was sent."""
-    sent = asked.request.model
+    sent = asked.request.model if asked.request is not None else ""
     return None if wanted in (sent, sent.partition("/")[2]) else f"model is {quoted(sent)}, not {wanted!r}"
 
 
 @matcher
 def stream(asked: Asked, wanted: bool) -> str | None:
     """Whether a stream was asked for."""
-    return _equal("stream", asked.request.is_streamed, wanted)
+    return _equal("stream", asked.is_streamed, wanted)
 
 
 @matcher
 def says(asked: Asked, text: str) -> str | None:
     """The last user turn, or the raw prompt, contains the text."""
-    return None if text in asked.request.last_user_text else f"last user turn lacks {text!r}"
+    said = asked.request.last_user_text if asked.request is not None else ""
+    return None if text in said else f"last user turn lacks {text!r}"
 
 
 @matcher
 def system(asked: Asked, text: str) -> str | None:
     """A system turn contains the text."""
-    turns = [message.text for message in asked.request.messages if message.role == "system"]
+    turns = [message.text for message in _messages(asked) if message.role == "system"]
     return None if any(text in turn for turn in turns) else f"no system turn contains {text!r}"
 
 
 @matcher
 def offers(asked: Asked, tool: str) -> str | None:
     """A tool of this name is offered."""
-    names = [own.name for own in asked.request.tools]
+    names = [own.name for own in asked.request.tools] if asked.request is not None else []
     return None if tool in names else f"tools are {names}, {tool!r} is not among them"
 
 
 @matcher
 def tool_result(asked: Asked, wanted: bool | str) -> str | None:
     """Whether the last turn is the result of a tool, or such a result that contains a text."""
-    messages = asked.request.messages
+    messages = _messages(asked)
     result = messages[-1].text if messages and messages[-1].role == "tool" else None
     if isinstance(wanted, str):
         return None if result is not None and wanted in result else f"last turn is no tool result with {wanted!r}"
@@ -86,23 +89,36 @@ def key(asked: Asked, wanted: str) -> str | None:
 
 
 @matcher
-def header(asked: Asked, wanted: Mapping[str, str]) -> str | None:
+def header(asked: Asked, wanted: tuple[str, str]) -> str | None:
     """Headers of these names with these values."""
-    for name, value in wanted.items():
-        sent = asked.headers.get(name)
-        if sent != value:
-            return f"header {name} is {'absent' if sent is None else quoted(sent)}, not {value!r}"
-    return None
+    name, value = wanted
+    sent = asked.headers.get(name)
+    if sent == value:
+        return None
+    return f"header {name} is {'absent' if sent is None else quoted(sent)}, not {value!r}"
 
 
 @matcher
-def field(asked: Asked, wanted: Mapping[str, Any]) -> str | None:
+def field(asked: Asked, wanted: tuple[str, Any]) -> str | None:
     """Fields of the body as sent, by paths like `messages.0.role`, with these values."""
-    for path, value in wanted.items():
-        sent = _at(asked.request.body, path)
-        if sent != value or isinstance(sent, bool) is not isinstance(value, bool):
-            return f"field {path} is {quoted(sent)}, not {value!r}"
-    return None
+    path, value = wanted
+    sent = at(asked.body, path)
+    if sent == value and isinstance(sent, bool) is isinstance(value, bool):
+        return None
+    return f"field {path} is {quoted(sent)}, not {value!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that a rule demands; `value` is None where a function looks at the request.
+
+    `mark` is what requests that can fit have in common, for looking rules up; None if that cannot be told.
+    """
+
+    word: str
+    value: Any
+    check: Callable[[Asked], str | None]
+    mark: Hashable = None
 
 
 def conditions(
@@ -119,12 +135,55 @@ def conditions(
             hint = did_you_mean(word, tuple(MATCHERS)) or f" Known are {', '.join(MATCHERS)}."
             raise MockError(f"unknown matcher {word!r}.{hint}")
         _check(word, value)
-        made.append(_bound(known, value))
+        for one in value.items() if word in MAPPED else (value,):
+            made.append(Condition(word, one, _bound(known, one), _mark(word, one)))
     for function in functions:
         if not callable(function):
             raise MockError(f"when takes functions and words like says=, got {function!r:.80}")
-        made.append(_asking(function))
+        made.append(Condition(getattr(function, "__name__", "the function"), None, _asking(function)))
     return tuple(made)
+
+
+MAPPED = frozenset({"header", "field"})
+"""The words that take a mapping and make a condition of each of its items."""
+
+MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", *MAPPED})
+"""The words whose values can be looked up in a request."""
+
+
+def _mark(word: str, value: Any) -> Hashable:
+    if word not in MARKED:
+        return None
+    if word in MAPPED:
+        name, wanted = value
+        # Equal values of different types are different fields.
+        return (word, name, type(wanted), wanted) if isinstance(wanted, str | int | float | bool) else None
+    return (word, value)
+
+
+def marks(asked: Asked, fields: Iterable[str], headers: Iterable[str]) -> Iterator[Hashable]:
+    """The marks that a request has; `fields` and `headers` are the paths and names worth looking at."""
+    yield "endpoint", asked.endpoint
+    yield "surface", asked.surface
+    yield "stream", asked.is_streamed
+    yield "key", asked.key
+    request = asked.request
+    if request is not None:
+        yield "model", request.model
+        yield "model", request.model.partition("/")[2]
+        for tool in request.tools:
+            yield "offers", tool.name
+    for path in fields:
+        value = at(asked.body, path)
+        if isinstance(value, str | int | float | bool):
+            yield "field", path, type(value), value
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                # 1 and 1.0 are the same field.
+                yield "field", path, float if isinstance(value, int) else int, value
+    for name in headers:
+        sent = asked.headers.get(name)
+        if sent is not None:
+            yield "header", name, str, sent
 
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -135,7 +194,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 """What the words take; any other word takes a text."""
 
-CLOSED: dict[str, tuple[str, ...]] = {"endpoint": get_args(Endpoint), "surface": ("v1", "v5")}
+CLOSED: dict[str, tuple[str, ...]] = {"endpoint": ENDPOINTS, "surface": ("v1", "v5")}
 """The words that know all their values."""
 
 
@@ -152,26 +211,32 @@ def _check(word: str, value: object) -> None:
         )
 
 
-def _bound(word: Word, value: Any) -> Condition:
+def _bound(word: Word, value: Any) -> Callable[[Asked], str | None]:
     return lambda asked: word(asked, value)
 
 
-def _asking(function: Callable[[GenerationRequest], object]) -> Condition:
+def _asking(function: Callable[[GenerationRequest], object]) -> Callable[[Asked], str | None]:
     def condition(asked: Asked) -> str | None:
+        name = getattr(function, "__name__", "the function")
+        if asked.request is None:
+            return f"{name} looks at requests to a model"
         found = function(asked.request)
         if isinstance(found, str):
             return found
-        name = getattr(function, "__name__", "the function")
         return None if found or found is None else f"{name} says no"
 
     return condition
+
+
+def _messages(asked: Asked) -> tuple[Message, ...]:
+    return asked.request.messages if asked.request is not None else ()
 
 
 def _equal(word: str, found: object, wanted: object) -> str | None:
     return None if found == wanted else f"{word} is {found!r}, not {wanted!r}"
 
 
-def _at(body: object, path: str) -> object:
+def at(body: object, path: str) -> object:
     """The value at a path of the body; None where there is none."""
     for step in path.split("."):
         if isinstance(body, Mapping):

@@ -1,36 +1,56 @@
-"""Rules: for which requests, what is said instead of the model's own words, and how often.
+"""Rules: for which requests, what is said instead of the model's own words, with which faults, and how often.
 
-Rules are tried in the order written, a test's own before those of its scenarios; one that is used up steps aside.
+Rules are tried in the order written; one that is used up, or that its rate spares, steps aside.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from typing import Any
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Reply
 from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.seeds import Draws, digest
 
 Answer = Reply | Refusal | Callable[[GenerationRequest], Reply | Refusal | str | None]
 """What a rule says; a function is asked anew each time, and None leaves the answer to the model."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Rule:
-    """One rule; `answers` are given in turn, the last again and again. `times` None never ends."""
+    """One rule; `answers` are given in turn, the last again and again. `times` None never ends.
+
+    Without answers it says nothing of its own: its faults befall what other rules or the model say. `rate` is
+    the share of fitting requests that it is for, settled by a digest of the request and `name`. `words` are its
+    conditions as written. `began` is the mock time at which it came into force, `tokens` what its answers have
+    come to.
+    """
 
     description: str
     conditions: tuple[Condition, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...] = ()
+    faults: tuple[Fault, ...] = ()
     times: int | None = None
+    rate: float = 1.0
+    name: str = ""
+    words: Mapping[str, Any] = field(default_factory=dict)
     used: int = 0
+    tokens: int = 0
+    began: float = 0.0
 
     def __post_init__(self) -> None:
         if self.times is not None and (type(self.times) is not int or self.times < 1):
             raise MockError(f"times must be at least 1, got {self.times!r}")
+        if not is_share(self.rate):
+            raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
+        for own in self.faults:
+            reason = own.misfit(self.words)
+            if reason is not None:
+                raise MockError(f"fault {told(own)!r} can never apply in {self.description}: {reason}")
 
     @property
     def is_used_up(self) -> bool:
@@ -39,62 +59,66 @@ class Rule:
 
     def mismatches(self, asked: Asked) -> list[str]:
         """Why it does not fit; empty if it does."""
-        reasons = (condition(asked) for condition in self.conditions)
+        reasons = (condition.check(asked) for condition in self.conditions)
         return [reason for reason in reasons if reason is not None]
+
+    def fits(self, asked: Asked, known: dict[Any, bool]) -> bool:
+        """Whether all conditions hold; `known` remembers what has been looked at for this request already."""
+        for condition in self.conditions:
+            mark = condition.mark
+            found = known.get(mark) if mark is not None else None
+            if found is None:
+                found = condition.check(asked) is None
+                if mark is not None:
+                    known[mark] = found
+            if not found:
+                return False
+        return True
+
+    def is_spared(self, identity: bytes) -> bool:
+        """Whether its rate leaves this request alone."""
+        return self.rate < 1 and Draws(digest("rate", identity, self.name)).at(0) >= self.rate
+
+
+def is_share(value: object) -> bool:
+    """Whether this is a number from 0 to 1."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A rule that takes part in an answer, and which use of it this is, counted from 0."""
+
+    rule: Rule
+    use: int
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A rule's answer to one request, and which use of the rule this is, counted from 0."""
+    """What the rules say to one request: an answer, unless it is left to the model, and faults."""
 
-    rule: Rule
-    answer: Reply | Refusal | None
-    use: int
+    answer: Reply | Refusal | None = None
+    answering: Used | None = None
+    marring: Used | None = None
 
+    @property
+    def faults(self) -> list[tuple[Fault, Used]]:
+        """All faults in the order in which they are applied, each with its rule."""
+        return [(own, used) for used in (self.answering, self.marring) if used for own in used.rule.faults]
 
-@dataclass(slots=True)
-class Script:
-    """The rules of one mock, in the order in which they are tried."""
-
-    rules: list[Rule] = field(default_factory=list)
-    _lock: Lock = field(default_factory=Lock)
-
-    def add(self, rule: Rule) -> None:
-        """Put a rule behind those that are there."""
-        with self._lock:
-            self.rules.append(rule)
-
-    def clear(self) -> None:
-        """Forget all rules."""
-        with self._lock:
-            self.rules.clear()
-
-    def choose(self, asked: Asked) -> Chosen | None:
-        """The answer of the first rule that fits and is not used up; counting is atomic."""
-        if not self.rules:
-            return None
-        for rule in tuple(self.rules):
-            if rule.is_used_up or rule.mismatches(asked):
-                continue
-            use = self._use(rule)
-            if use < 0:
-                continue
-            answer = rule.answers[min(use, len(rule.answers) - 1)]
-            return Chosen(rule, _settled(answer, asked.request), use)
-        return None
-
-    def _use(self, rule: Rule) -> int:
-        """Which use of the rule this is, or -1 if another request has just used it up."""
-        with self._lock:
-            if rule.is_used_up:
-                return -1
-            rule.used += 1
-            return rule.used - 1
+    @property
+    def description(self) -> str | None:
+        """The rules that take part, for the journal."""
+        rules = [used.rule.description for used in (self.answering, self.marring) if used]
+        return " + ".join(rules) or None
 
 
-def _settled(answer: Answer, request: GenerationRequest) -> Reply | Refusal | None:
+def settled(answer: Answer, request: GenerationRequest | None) -> Reply | Refusal | None:
+    """What a rule's answer comes to for this request; raises MockError for what is none."""
     if isinstance(answer, Reply | Refusal):
         return answer
+    if request is None:
+        return None
     found: object = answer(request)
     if isinstance(found, str):
         return Reply(text=found)

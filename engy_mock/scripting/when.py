@@ -1,24 +1,45 @@
 """`engy.when(...)`: a rule in the making, in the words of the test that writes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from engy_mock.scripting.fault import Fault, made
 from engy_mock.scripting.matchers import Condition
+from engy_mock.scripting.pace import timing
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Rule, Script, answers_of
+from engy_mock.scripting.rules import Rule, answers_of
+from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
 
+Wanted = Fault | type[Fault] | str | Mapping[str, Any] | Callable[[Iterator[Event]], Iterable[Event]]
+"""What may stand for a fault."""
+
+Faults = Sequence[Wanted] | Wanted
+
 
 class When:
-    """For requests that fit: `reply`, `refuse`. Each call writes one rule and gives back the same `When`."""
+    """For requests that fit: `reply`, `refuse`, `faults`. Each call writes one rule and gives back the `When`.
 
-    def __init__(self, script: Script, conditions: tuple[Condition, ...], description: str) -> None:
+    Any rule takes `faults` (of the catalogue, by class, name or mapping, or functions of events), `times` (how
+    often it may be used), `rate` (the share of fitting requests that it is for, 0 to 1), `delay` (seconds of mock
+    time before the first byte) and `pace` (pieces a second).
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        conditions: tuple[Condition, ...],
+        description: str,
+        words: Mapping[str, Any] | None = None,
+    ) -> None:
         self._script = script
         self._conditions = conditions
         self._description = description
+        self._words = words or {}
 
     def reply(
         self,
@@ -31,7 +52,11 @@ class When:
         usage: Usage | None = None,
         logprobs: Mapping[str, float] | None = None,
         response: Any = None,
+        faults: Faults = (),
         times: int | None = None,
+        rate: float = 1.0,
+        delay: float | None = None,
+        pace: float | None = None,
     ) -> "When":
         """Say this instead of the model's own words.
 
@@ -52,15 +77,16 @@ class When:
             if text is not None:
                 raise MockError("reply takes a text or json, not both")
             text = _document(json)
+        marred = marring(faults, delay, pace)
         if text is None or isinstance(text, str):
-            return self._write(answers_of(Reply(text=text, **rest)), times)
+            return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
         said = [name for name, value in rest.items() if value]
         if said:
             raise MockError(f"{said[0]} stands beside a text only: put it into the Reply")
         answers = answers_of(text)
         if times is None and isinstance(text, Sequence):
             times = len(answers)
-        return self._write(answers, times)
+        return self._write(answers, times, rate, marred)
 
     def refuse(
         self,
@@ -72,7 +98,10 @@ class When:
         type: str | None = None,
         code: str | None = None,
         param: str | None = None,
+        faults: Faults = (),
         times: int | None = None,
+        rate: float = 1.0,
+        delay: float | None = None,
     ) -> "When":
         """Refuse with this status, in the dialect of the route; raises MockError for what is no refusal.
 
@@ -88,13 +117,42 @@ class When:
             code=code,
             param=param,
         )
-        return self._write((refusal,), times)
+        return self._write((refusal,), times, rate, marring(faults, delay))
 
-    def _write(self, answers: tuple[Any, ...], times: int | None) -> "When":
+    def faults(
+        self,
+        *faults: Wanted,
+        times: int | None = None,
+        rate: float = 1.0,
+        delay: float | None = None,
+        pace: float | None = None,
+    ) -> "When":
+        """Mar what other rules or the model say, refusals apart; raises MockError for what can never apply."""
+        if not faults and delay is None and pace is None:
+            raise MockError("faults takes at least one fault, or delay= or pace=")
+        return self._write((), times, rate, marring(faults, delay, pace))
+
+    def _write(
+        self, answers: tuple[Any, ...], times: int | None, rate: float, marred: tuple[Fault, ...]
+    ) -> "When":
         self._script.add(
-            Rule(description=self._description, conditions=self._conditions, answers=answers, times=times)
+            Rule(
+                description=self._description,
+                conditions=self._conditions,
+                answers=answers,
+                faults=marred,
+                times=times,
+                rate=rate,
+                words=self._words,
+            )
         )
         return self
+
+
+def marring(faults: Faults, delay: float | None = None, pace: float | None = None) -> tuple[Fault, ...]:
+    """What is done to an answer: these faults, then what `delay` and `pace` say of time; raises MockError."""
+    wanted = faults if isinstance(faults, Sequence) and not isinstance(faults, str) else (faults,)
+    return (*(made(one) for one in wanted), *timing(delay, pace))
 
 
 def _check(

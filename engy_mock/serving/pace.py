@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import math
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.clock import Clock, monotonic
@@ -38,14 +40,38 @@ class Pace:
         await asyncio.sleep(max(0.0, due - monotonic()))
         return due
 
+    async def beats(self, clock: Clock, due: float, seconds: float, count: int | None) -> AsyncIterator[float]:
+        """Moments of a repeated sign of life, so many or without end; what it yields begins the next pause.
+
+        Without end they really come every so many seconds, and infinity is the last.
+        """
+        for _ in range(count or 0):
+            due = await self.wait(clock, due, seconds)
+            yield due
+        if count is None:
+            over = monotonic() + self._limits.stall_seconds
+            with self._place() as is_free:
+                while is_free and monotonic() < over:
+                    await asyncio.sleep(seconds * self._scale)
+                    yield due
+            yield math.inf
+
     async def _stall(self) -> None:
         """Wait to be cancelled, but not for ever, and not at all if too many do."""
+        with self._place() as is_free:
+            if is_free:
+                await asyncio.sleep(self._limits.stall_seconds)
+
+    @contextmanager
+    def _place(self) -> Iterator[bool]:
+        """A place among the endless stalls; false if there is none left."""
         if self.stalls >= self._limits.max_stalls:
             self.refused += 1
             log.warning("an endless stall was not performed: %d are under way", self.stalls)
+            yield False
             return
         self.stalls += 1
         try:
-            await asyncio.sleep(self._limits.stall_seconds)
+            yield True
         finally:
             self.stalls -= 1

@@ -10,7 +10,7 @@ from engy_mock.serving.endings import end
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.pace import Pace
 from engy_mock.vocabulary.clock import Clock, monotonic
-from engy_mock.vocabulary.wire import Begin, Close, End, Step, Unframed, Wait, Whole, Write
+from engy_mock.vocabulary.wire import Begin, Close, End, Repeat, Step, Unframed, Wait, Whole, Write
 
 WRITES_IN_A_ROW = 16
 """After so many writes an answer lets the others have the loop, even if nothing makes it wait."""
@@ -76,6 +76,15 @@ class Performance:
                     await self._flush()
                     self._held = step.data
                     await self._flush()
+                case Repeat():
+                    await self._flush()
+                    async for due in self._pace.beats(self._clock, self._due, step.seconds, step.count):
+                        if due == math.inf:
+                            await self._close(is_abrupt=False)
+                            return
+                        self._due = due
+                        self._held = framing.piece(step.data)
+                        await self._flush()
                 case Close():
                     await self._close(is_abrupt=step.abrupt)
         if not self.is_over:

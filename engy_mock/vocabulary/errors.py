@@ -44,7 +44,10 @@ class Violation:
 
 
 class ApiError(Exception):
-    """A refusal that the client under test deserves, told in the dialect of the route."""
+    """A refusal that the client under test deserves, told in the dialect of the route.
+
+    `code` stands in place of the status where a dialect tells one; False is none at all.
+    """
 
     status: ClassVar[int] = 500
     openai_type: ClassVar[str] = "server_error"
@@ -55,7 +58,7 @@ class ApiError(Exception):
         message: str,
         *,
         param: str | None = None,
-        code: str | None = None,
+        code: str | Literal[False] | None = None,
         type: str | None = None,
         headers: Sequence[tuple[str, str]] = (),
         violations: Sequence[Violation] = (),

@@ -1,7 +1,7 @@
 """What the service says, step by step: the events of one answer.
 
 Regular events come in the order `Started`, deltas, `Finished` for each choice, then `UsageReported` and
-`Ended`. Faults add the troubles: `Pause`, `Failure`, `Raw` and `Cut`.
+`Ended`. Faults add the troubles: `Pause`, `Heartbeat`, `Failure`, `Refused`, `Raw` and `Cut`.
 """
 
 from dataclasses import dataclass
@@ -81,8 +81,32 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A sign of life without content, every so many seconds and so often (None: for ever).
+
+    It is a comment line, or with `is_ping` the ping of the dialect, where it has one.
+    """
+
+    seconds: float
+    count: int | None = None
+    is_ping: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
-    """The service fails in mid-answer and says so in the dialect; nothing regular follows."""
+    """The service fails in mid-answer; nothing regular follows.
+
+    It is told in the dialect if `is_told`, passed over in silence if not; None leaves that to the surface, and
+    where failures are not told the transfer is broken off (S-82).
+    """
+
+    error: ApiError
+    is_told: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """In place of an answer, and before any byte of it, a refusal."""
 
     error: ApiError
 
@@ -110,7 +134,9 @@ Event = (
     | UsageReported
     | Ended
     | Pause
+    | Heartbeat
     | Failure
+    | Refused
     | Raw
     | Cut
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from engy_mock.vocabulary.errors import ApiError
+from engy_mock.vocabulary.events import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,23 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame(Write):
+    """A piece of a body that means something by itself: one server-sent event, or the body of a whole answer.
+
+    `event` is what it tells; None for a whole answer. Frames with nothing between them may share a write on
+    the socket, which other writes never do.
+    """
+
+    event: Event | None = None
+    is_piece: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """It is the body of a whole answer, not an event of a stream."""
+        return self.event is None
+
+
+@dataclass(frozen=True, slots=True)
 class Unframed:
     """Bytes written to the connection as they are, outside any framing."""
 
@@ -74,9 +92,18 @@ class Unframed:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Silence of so many seconds; `until` on the schedule of the answer, counted from its beginning."""
+    """Silence of so many seconds on the schedule of the answer; `math.inf` never ends."""
 
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The same write every so many seconds, so often (None: for ever); without end it really waits."""
+
+    data: bytes
+    seconds: float
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +118,7 @@ class Close:
     abrupt: bool = False
 
 
-Step = Whole | Begin | Write | Unframed | Wait | End | Close
+Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close
 
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:

@@ -188,15 +188,18 @@ def test_other_words_of_when(engy, ask):
 def test_steps_of_times_are_atomic(engy):
     """D-9: 8 callers with 500 requests each; a rule for 1,000 of them answers 1,000."""
     from engy_mock.scripting.asked import Asked
-    from engy_mock.scripting.rules import Rule, Script
+    from engy_mock.scripting.rules import Rule
+    from engy_mock.scripting.script import Script
     from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
     script = Script()
     script.add(Rule(description="all", conditions=(), answers=(Reply(text="x"),), times=1_000))
     asked = Asked(
+        endpoint="completions",
+        surface="v1",
         request=GenerationRequest(
             endpoint="completions", surface="v1", model="m", prompt=RawPrompt(prompts=("x",))
-        )
+        ),
     )
     uses: list[int] = []
 
@@ -204,7 +207,7 @@ def test_steps_of_times_are_atomic(engy):
         for _ in range(500):
             chosen = script.choose(asked)
             if chosen is not None:
-                uses.append(chosen.use)
+                uses.append(chosen.answering.use)
 
     threads = [threading.Thread(target=call) for _ in range(8)]
     for thread in threads:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engy_mock.gateway import Gateway
+from engy_mock.scripting.matchers import conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary.generation import Reply
 from engy_mock.vocabulary.request import ToolCall
@@ -210,9 +211,7 @@ def test_contracts_come_before_rules():
     """E-92: a rule and the journal see the request as the model does; the body stays as it was sent."""
     gateway = Gateway()
     seen: list[Any] = []
-    rule = Rule(
-        description="all", conditions=(lambda asked: seen.append(asked.request),), answers=(Reply(text="x"),)
-    )
+    rule = Rule(description="all", conditions=conditions((seen.append,), {}), answers=(Reply(text="x"),))
     gateway.script.add(rule)
     body = {"model": "kimi-k3", "messages": HELLO, "temperature": 5}
     list(

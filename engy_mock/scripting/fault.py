@@ -1,0 +1,217 @@
+"""What a fault is: a kind with a name and a few parameters, and up to four ways to change an answer.
+
+A kind is one small class. Its name, given once, is the Python class, the YAML key and the word in messages.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
+
+from pydantic import Field
+
+from engy_mock.scripting.occasion import Occasion
+from engy_mock.vocabulary.errors import MockError, did_you_mean
+from engy_mock.vocabulary.events import Event
+from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.wire import Step
+
+Count = Annotated[int, Field(ge=0)]
+"""A number of pieces, requests or bytes."""
+
+Seconds = Annotated[float, Field(ge=0)]
+"""A span of mock time."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+ANY_ENDPOINT: frozenset[str] = frozenset()
+
+KINDS: dict[str, type["Fault"]] = {}
+"""All kinds by name, once `catalogue` has loaded them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One way to misbehave.
+
+    `rate` is the share of the answers of its rule that are hit, settled by a digest. `endpoints` and
+    `is_for_streams` say where the kind can apply: none named is all, None is both forms. With `is_free` an
+    answer is not charged for although it ended, since it never was one. The events of a refusal are shown to
+    kinds that take them only; its steps to all. Each method leaves things as they
+    are until a kind says otherwise.
+    """
+
+    kind: ClassVar[str] = ""
+    endpoints: ClassVar[frozenset[str]] = ANY_ENDPOINT
+    surfaces: ClassVar[frozenset[str]] = frozenset()
+    is_for_streams: ClassVar[bool | None] = None
+    is_free: ClassVar[bool] = False
+    takes_refusals: ClassVar[bool] = False
+
+    rate: Share = 1.0
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def chosen(self, occasion: Occasion) -> Sequence["Fault"]:
+        """The faults to apply on this occasion; kinds that only decide give others, or none."""
+        return (self,)
+
+    def retold(self, generation: Generation, occasion: Occasion) -> Generation:
+        """Another answer, before any of it is told."""
+        return generation
+
+    def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Other events, whatever the dialect."""
+        return events
+
+    def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Other steps: heads, frames and writes, and what lies between them."""
+        return steps
+
+    def misfit(self, words: Mapping[str, Any]) -> str | None:
+        """Why it can never apply to requests that fit these words of `when`; None if it can."""
+        endpoint, surface, stream = words.get("endpoint"), words.get("surface"), words.get("stream")
+        if self.endpoints and endpoint is not None and endpoint not in self.endpoints:
+            return f"it is for {' and '.join(sorted(self.endpoints))}, not for {endpoint}"
+        if self.surfaces and surface is not None and surface not in self.surfaces:
+            return f"it is for {' and '.join(sorted(self.surfaces))}, not for {surface}"
+        if self.is_for_streams is not None and stream is not None and stream is not self.is_for_streams:
+            return f"it is for {'streams' if self.is_for_streams else 'whole answers'} only"
+        return None
+
+
+Kind = TypeVar("Kind", bound=Fault)
+
+
+@dataclass_transform(frozen_default=True)
+def fault(
+    kind: str,
+    *,
+    endpoints: Iterable[str] = (),
+    surfaces: Iterable[str] = (),
+    streams: bool | None = None,
+    is_free: bool = False,
+    refusals: bool = False,
+) -> Callable[[type[Kind]], type[Kind]]:
+    """Make a class a kind of this name; its annotated fields are the parameters."""
+
+    def named(own: type[Kind]) -> type[Kind]:
+        made = dataclass(frozen=True)(own)
+        made.kind = kind
+        made.endpoints = frozenset(endpoints)
+        made.surfaces = frozenset(surfaces)
+        made.is_for_streams = streams
+        made.is_free = is_free
+        made.takes_refusals = refusals
+        KINDS[kind] = made
+        return made
+
+    return named
+
+
+@dataclass(frozen=True)
+class Own(Fault):
+    """A function of the test's author in the place of a fault."""
+
+    function: Callable[[Iterator[Event]], Iterable[Event]]
+
+    kind: ClassVar[str] = "own"
+
+    def __post_init__(self) -> None:
+        """Nothing to check: a function is a function."""
+
+    def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
+        """What the function makes of the events."""
+        return iter(self.function(events))
+
+
+def parameter(name: str) -> str:
+    """The name of a field as scripts write it: Python's keywords have an underscore behind them."""
+    return name.removesuffix("_")
+
+
+_CHECKERS: dict[type[Fault], dict[str, Any]] = {}
+
+
+def _checkers(kind: type[Fault]) -> Mapping[str, Any]:
+    """What checks each parameter of a kind."""
+    known = _CHECKERS.get(kind)
+    if known is not None:
+        return known
+    from pydantic import ConfigDict, TypeAdapter
+
+    hints = get_type_hints(kind, include_extras=True)
+    strict = ConfigDict(strict=True, allow_inf_nan=False)
+    made = {field.name: TypeAdapter(hints[field.name], config=strict) for field in fields(kind)}
+    return _CHECKERS.setdefault(kind, made)
+
+
+def check(made: Fault) -> None:
+    """Raise MockError for a parameter that its kind cannot have."""
+    from pydantic import ValidationError
+
+    for name, adapter in _checkers(type(made)).items():
+        value = getattr(made, name)
+        try:
+            adapter.validate_python(value)
+        except ValidationError as error:
+            found = error.errors(include_url=False)[0]
+            raise MockError(f"{made.kind}: {parameter(name)} is {value!r:.80}: {_lowered(found['msg'])}") from None
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def catalogue() -> Mapping[str, type[Fault]]:
+    """All kinds by name."""
+    import engy_mock.scripting.faults  # noqa: F401 - loading it names them
+
+    return KINDS
+
+
+def made(wanted: object) -> Fault:
+    """The fault that is meant by one, its class, a name, a mapping with `kind` or a function; raises MockError."""
+    if isinstance(wanted, Fault):
+        return wanted
+    if isinstance(wanted, str):
+        return _of_kind(wanted, {})
+    if isinstance(wanted, Mapping):
+        parameters = dict(wanted)
+        kind = parameters.pop("kind", None)
+        if not isinstance(kind, str):
+            raise MockError(f"a fault needs kind, the name of one, got {wanted!r:.80}")
+        return _of_kind(kind, parameters)
+    if isinstance(wanted, type) and issubclass(wanted, Fault):
+        return _of_kind(wanted.kind, {})
+    if callable(wanted):
+        return Own(wanted)
+    raise MockError(f"a fault is one of the catalogue, its name, or a function of events, got {wanted!r:.80}")
+
+
+def _of_kind(kind: str, parameters: Mapping[str, Any]) -> Fault:
+    known = catalogue()
+    own = known.get(kind)
+    if own is None:
+        raise MockError(f"unknown fault kind {kind!r:.80}.{did_you_mean(kind, tuple(known))}")
+    names = {parameter(field.name): field for field in fields(own)}
+    for name in parameters:
+        if name not in names:
+            hint = did_you_mean(str(name), tuple(names)) or f" It takes {', '.join(names)}."
+            raise MockError(f"{kind}: unknown parameter {name!r:.80}.{hint}")
+    for name, field in names.items():
+        if field.default is MISSING and field.default_factory is MISSING and name not in parameters:
+            raise MockError(f"{kind}: {name} is missing")
+    return own(**{names[name].name: value for name, value in parameters.items()})
+
+
+def told(made: Fault) -> str:
+    """A fault in the words of a scenario file, for journals and messages: `reset after=2`."""
+    if isinstance(made, Own):
+        return getattr(made.function, "__name__", "own")
+    said = [
+        f"{parameter(field.name)}={getattr(made, field.name)!r}"
+        for field in fields(made)
+        if getattr(made, field.name) != field.default
+    ]
+    return " ".join([made.kind, *said])

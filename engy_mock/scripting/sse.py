@@ -1,0 +1,65 @@
+"""The inside of a frame: name, data and JSON document of a server-sent event, or of a whole answer."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.wire import Frame, Step
+
+_DATA = b"data: "
+_NAME = b"event: "
+
+Document = dict[str, Any]
+
+
+def name(frame: Frame) -> str:
+    """What stands behind `event:`; empty if nothing does."""
+    line = frame.data.partition(b"\n")[0]
+    return line.removeprefix(_NAME).decode() if line.startswith(_NAME) else ""
+
+
+def payload(frame: Frame) -> bytes:
+    """The data of the event, or the whole body."""
+    if frame.is_whole:
+        return frame.data
+    lines = frame.data.split(b"\n")
+    return b"\n".join([line.removeprefix(_DATA) for line in lines if line.startswith(_DATA)])
+
+
+def event(data: bytes, named: str = "") -> bytes:
+    """An event as the services write them."""
+    head = b"event: %b\n" % named.encode() if named else b""
+    return b"%bdata: %b\n\n" % (head, data)
+
+
+def with_payload(frame: Frame, data: bytes) -> Frame:
+    """The same frame with other data."""
+    return replace(frame, data=data if frame.is_whole else event(data, name(frame)))
+
+
+def document(frame: Frame) -> Document | None:
+    """The JSON object in the frame; None if it holds none, like `[DONE]`."""
+    try:
+        found = json.read(payload(frame))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def with_document(frame: Frame, value: Document) -> Frame:
+    """The same frame with another document."""
+    return with_payload(frame, json.write(value))
+
+
+def rewritten(steps: Iterator[Step], change: Callable[[Document, Frame], Document | None]) -> Iterator[Step]:
+    """The steps with all documents changed; None takes the frame out."""
+    for step in steps:
+        if isinstance(step, Frame):
+            found = document(step)
+            if found is not None:
+                changed = change(found, step)
+                if changed is not None:
+                    yield with_document(step, changed)
+                continue
+        yield step
