@@ -1,10 +1,11 @@
-"""The command line: `engy-mock serve`."""
+"""The command line: `engy-mock serve | check | scenarios`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engy_mock import __version__
@@ -12,7 +13,6 @@ from engy_mock import __version__
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from engy_mock.mock import EngyMock
 
@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from engy_mock.vocabulary.errors import MockError
 
     try:
-        return _serve(options)
+        command: Callable[[argparse.Namespace], int] = options.command
+        return command(options)
     except MockError as error:
         print(f"engy-mock: {error}", file=sys.stderr)
         return 1
@@ -45,7 +46,38 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="engy-mock", description="A pretend LLM inference service for tests.")
     parser.add_argument("--version", action="version", version=f"engy-mock {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", help="serve until SIGINT or SIGTERM")
+    _add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
+    check = commands.add_parser("check", help="say what is wrong with scenario files, without serving")
+    check.set_defaults(command=_check)
+    check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of its file")
+    _add_folders(check)
+    scenarios = commands.add_parser("scenarios", help="list scenarios, show one, print their JSON Schema")
+    actions = scenarios.add_subparsers(title="actions", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="name and description of all that can be found")
+    listing.set_defaults(command=_list)
+    _add_folders(listing)
+    show = actions.add_parser("show", help="print the file of a scenario")
+    show.set_defaults(command=_show)
+    show.add_argument("scenario", metavar="SCENARIO")
+    _add_folders(show)
+    schema = actions.add_parser("schema", help="print the JSON Schema of scenario files, for editors")
+    schema.set_defaults(command=_schema)
+    return parser
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scenarios",
+        action="append",
+        default=[],
+        dest="folders",
+        metavar="FOLDER",
+        help="look for scenarios in this folder before those that come with the package; may be repeated",
+    )
+
+
+def _add_serve(serve: argparse.ArgumentParser) -> None:
+    serve.set_defaults(command=_serve)
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serve.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 takes a free one (default: %(default)s)")
     serve.add_argument("--seed", type=int, default=0, help="seed of everything made up (default: %(default)s)")
@@ -68,12 +100,22 @@ def _parser() -> argparse.ArgumentParser:
             metavar="MODEL=PATH",
             help=f"use this {what} for a model; may be repeated",
         )
-    return parser
+    serve.add_argument(
+        "--scenario",
+        action="append",
+        default=[],
+        metavar="SCENARIO",
+        help="let this scenario take part, by its name or the path of its file; may be repeated",
+    )
+    serve.add_argument(
+        "--scenario-header",
+        action="store_true",
+        help="let a request ask for a scenario of its own by the header X-Engy-Mock-Scenario",
+    )
+    _add_folders(serve)
 
 
 def _model_and_path(text: str) -> tuple[str, Path]:
-    from pathlib import Path
-
     model, _, path = text.partition("=")
     if not model or not path:
         raise argparse.ArgumentTypeError(f"{text!r} is not MODEL=PATH")
@@ -107,7 +149,13 @@ def _mock(options: argparse.Namespace) -> EngyMock:
         port=options.port,
         host=options.host,
         clock=WallClock() if options.wall_clock else StandingClock(),
-        settings=Settings(allowed_hosts=frozenset(options.allow_host), hurries_retries=False),
+        settings=Settings(
+            allowed_hosts=frozenset(options.allow_host),
+            hurries_retries=False,
+            scenario_header=options.scenario_header,
+        ),
+        scenarios=options.scenario,
+        scenario_folders=options.folders,
         loop_factory=_fastest_loop(),
     )
     for model, path in options.tokenizer:
@@ -115,6 +163,53 @@ def _mock(options: argparse.Namespace) -> EngyMock:
     for model, path in options.chat_template:
         engy.gateway.catalog.use(model, chat_template=path)
     return engy
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Read scenarios with all that they include; the first mistake of each is told."""
+    from engy_mock.gateway import Gateway
+    from engy_mock.vocabulary.errors import MockError
+
+    scenes = Gateway().scenes
+    scenes.look_in(options.folders)
+    mistakes = 0
+    for name in options.scenarios:
+        try:
+            for scenario in scenes.library.with_included(scenes.library.named(name)):
+                scenes.check(scenario)
+            print(f"{name}: good")
+        except MockError as error:
+            mistakes += 1
+            print(f"{name}: {error}", file=sys.stderr)
+    return 1 if mistakes else 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from engy_mock.scripting.library import Library
+
+    library = Library(Path(folder) for folder in options.folders)
+    scenarios = [library.find(name) for name in library.names()]
+    width = max([len(scenario.name) for scenario in scenarios], default=0)
+    for scenario in scenarios:
+        print(f"{scenario.name:{width}}  {' '.join(scenario.description.split())}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from engy_mock.scripting.library import Library
+
+    library = Library(Path(folder) for folder in options.folders)
+    print(Path(library.named(options.scenario).source).read_text(encoding="utf-8"), end="")
+    return 0
+
+
+def _schema(options: argparse.Namespace) -> int:
+    import json
+
+    from engy_mock.scripting.forms import schema
+
+    print(json.dumps(schema(), indent=2))
+    return 0
 
 
 def _fastest_loop() -> Callable[[], AbstractEventLoop] | None:

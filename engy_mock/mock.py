@@ -12,7 +12,8 @@ from engy_mock.vocabulary.seeds import digest
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
     from types import TracebackType
 
     from aiohttp import web
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
     from engy_mock.model.catalog import Catalog
+    from engy_mock.scripting.scenario import Scenario
+    from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
@@ -42,7 +45,9 @@ class EngyMock:
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop. `time_scale` stretches pauses under a wall clock.
+    tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
+    path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
+    that come with the package.
     """
 
     def __init__(
@@ -55,6 +60,8 @@ class EngyMock:
         settings: Settings | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,
+        scenarios: Iterable[str | Path | Scenario] = (),
+        scenario_folders: Iterable[str | Path] = (),
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
@@ -69,6 +76,12 @@ class EngyMock:
         self._limits = limits
         self._time_scale = time_scale
         self._loop_factory = loop_factory
+        self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
+        folders = tuple(scenario_folders)
+        if folders:
+            self.gateway.scenes.look_in(folders)
+        for scenario in self._first_scenarios:
+            self.scenario(scenario)
         self._shell: Shell | None = None
         self._thread: ServerThread | None = None
 
@@ -118,8 +131,8 @@ class EngyMock:
     def when(self, *functions: Callable[[GenerationRequest], object], **words: object) -> When:
         """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
 
-        Words: endpoint, surface, model, stream, says, system, offers, tool_result, key, header, field. A function
-        takes the request and says whether it fits. Raises MockError for an unknown word.
+        Words: endpoint, surface, model, stream, says, system, offers, tool_result, key, header, field, refused. A
+        function takes the request and says whether it fits. Raises MockError for an unknown word.
         """
         from engy_mock.scripting.matchers import conditions
         from engy_mock.scripting.when import When
@@ -128,6 +141,14 @@ class EngyMock:
         named = [getattr(function, "__name__", repr(function)) for function in functions] + named
         description = f"when({', '.join(named)})"
         return When(self.gateway.script, conditions(functions, words), description, words)
+
+    def scenario(self, wanted: str | Path | Scenario) -> Scene:
+        """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.
+
+        What it gives back tells the phase and can `go` to another one, or `end` it. Raises MockError with the line
+        of what is wrong.
+        """
+        return self.gateway.scenes.begin(wanted)
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""
@@ -158,6 +179,8 @@ class EngyMock:
         self.gateway.settings = replace(self._first_settings)
         if isinstance(self.gateway.clock, StandingClock):
             self.gateway.clock.set(self._first_time)
+        for scenario in self._first_scenarios:
+            self.scenario(scenario)
         if self._shell is not None:
             self._shell.abandon()
 

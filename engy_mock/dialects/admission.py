@@ -90,6 +90,11 @@ class Body:
             raise InvalidRequest(f"the body must be a JSON object, got {_kind(value)}")
         return value
 
+    def known(self) -> Mapping[str, Any]:
+        """The same, but empty where there is no such object."""
+        value, _ = self._value()
+        return value if isinstance(value, dict) else {}
+
     def _value(self) -> tuple[Any, ValueError | None]:
         if self._read is None:
             try:

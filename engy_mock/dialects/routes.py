@@ -23,6 +23,7 @@ class Route:
     costs it nothing. `key_headers` can carry the key, the first that is there counts; without `needs_key` a
     key that is missing or invalid is no reason to refuse.
     `id_headers` carry the request id, `limit_headers` makes those of a 429 out of the limit and the time.
+    `serves` says what a page is for.
     A path that ends in `/{name}` stands for any one segment there.
     """
 
@@ -35,6 +36,7 @@ class Route:
     needs_key: bool = True
     id_headers: tuple[str, ...] = ID_HEADERS
     limit_headers: Callable[[int, float], Headers] = openai_limits
+    serves: str = ""
 
     @property
     def dialect(self) -> Dialect:
@@ -114,6 +116,7 @@ def _records(name: Literal["RecordChange", "RecordCreation", "RecordList", "Reco
 _MESSAGES_KEYS = ("authorization", "x-api-key")
 _MESSAGES_IDS = (*ID_HEADERS, "request-id")
 _v5 = partial(Route, surface=V5, key_headers=("x-api-key",), id_headers=(), limit_headers=no_limits)
+_record = partial(_v5, speaks=_chat, serves="records")
 
 ROUTES = (
     Route(method="POST", path="/v1/chat/completions", surface=V1, speaks=_chat),
@@ -133,22 +136,51 @@ ROUTES = (
         surface=V1,
         speaks=_messages,
         shows=_count_tokens,
+        serves="count_tokens",
         key_headers=_MESSAGES_KEYS,
         id_headers=_MESSAGES_IDS,
         limit_headers=anthropic_limits,
     ),
     Route(method="POST", path="/v1/responses", surface=V1, speaks=_responses),
-    Route(method="GET", path="/v1/models", surface=V1, speaks=_chat, shows=_model_list, needs_key=False),
+    Route(
+        method="GET",
+        path="/v1/models",
+        surface=V1,
+        speaks=_chat,
+        shows=_model_list,
+        serves="models",
+        needs_key=False,
+    ),
     _v5(method="POST", path="/v5/completions", speaks=_completions),
     _v5(method="POST", path="/v5/chat/completions", speaks=_chat),
-    _v5(method="GET", path="/v5/chat/completions/models", speaks=_chat, shows=_chat_models),
+    _v5(method="GET", path="/v5/chat/completions/models", speaks=_chat, shows=_chat_models, serves="models"),
     _v5(method="POST", path="/v5/responses", speaks=partial(_responses, takes_previous=True, names_events=False)),
     _v5(method="POST", path="/v5/inference", speaks=_inference),
-    _v5(method="GET", path="/v5/models", speaks=_chat, shows=partial(_records, "RecordList")),
-    _v5(method="POST", path="/v5/models", speaks=_chat, shows=partial(_records, "RecordCreation")),
-    _v5(method="GET", path="/v5/models/{name}", speaks=_chat, shows=partial(_records, "RecordView")),
-    _v5(method="PATCH", path="/v5/models/{name}", speaks=_chat, shows=partial(_records, "RecordChange")),
-    _v5(method="DELETE", path="/v5/models/{name}", speaks=_chat, shows=partial(_records, "RecordRemoval")),
+    _record(method="GET", path="/v5/models", shows=partial(_records, "RecordList")),
+    _v5(
+        method="POST", path="/v5/models", speaks=_chat, shows=partial(_records, "RecordCreation"), serves="records"
+    ),
+    _v5(
+        method="GET",
+        path="/v5/models/{name}",
+        speaks=_chat,
+        shows=partial(_records, "RecordView"),
+        serves="records",
+    ),
+    _v5(
+        method="PATCH",
+        path="/v5/models/{name}",
+        speaks=_chat,
+        shows=partial(_records, "RecordChange"),
+        serves="records",
+    ),
+    _v5(
+        method="DELETE",
+        path="/v5/models/{name}",
+        speaks=_chat,
+        shows=partial(_records, "RecordRemoval"),
+        serves="records",
+    ),
 )
 
 ALIASES = {

@@ -5,7 +5,7 @@ Everything is decided before the first step; the books are closed before the las
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -17,10 +17,11 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.trouble import chosen
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
@@ -28,10 +29,8 @@ from engy_mock.model.engine import Engine, Prepared, takes_no_images
 from engy_mock.model.records import Records
 from engy_mock.model.vendors import VENDORS
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.fault import told
-from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Chosen, Used
+from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, StandingClock
@@ -45,7 +44,7 @@ from engy_mock.vocabulary.errors import (
 )
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
-from engy_mock.vocabulary.seeds import digest, hex_id
+from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Head, Step, Whole
 
 MAX_KNOWN = 512
@@ -75,8 +74,10 @@ class Gateway:
     accounts: Accounts = field(default_factory=Accounts)
     records: Records = field(init=False)
     script: Script = field(init=False)
+    scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     _engine: Engine = field(init=False)
+    _direction: Direction = field(init=False)
     _identities: Identities = field(init=False)
     _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -84,16 +85,26 @@ class Gateway:
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
         self.records = Records(self.seed)
-        self.script = Script(now=self.clock.now)
+        self.scenes = Scenes(self)
+        self.script = Script(now=self.now, more=self.scenes.stage.rules)
+        self._direction = Direction(self)
         self._engine = Engine(self.catalog, self.seed)
         self._identities = Identities(self.seed)
 
+    def now(self) -> float:
+        """Unix time on the mock's clock."""
+        return self.clock.now()
+
     def reset(self) -> None:
-        """Be as new: journal, accounts, rules, models and ids. Answers still under way keep the old books."""
+        """Be as new: journal, accounts, rules, scenarios, models and ids.
+
+        Answers still under way keep the old books.
+        """
         with self._lock:
             self.journal = Journal()
             self.accounts = Accounts()
             self.records = Records(self.seed)
+        self.scenes.clear()
         self.catalog.restore()
         self._identities.forget()
         self.script.clear()
@@ -136,19 +147,27 @@ class Gateway:
             prepared = understood.prepared
             entry.request = prepared.request
             hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
-            exchange = Exchange(entry=entry, route=route, account=account, prepared=prepared, hold=hold)
-            found = None if self.script.is_empty else self._chosen(call, route, understood, entry)
-            if found is None:
+            exchange = Exchange(
+                entry=entry,
+                route=route,
+                account=account,
+                hold=hold,
+                prepared=prepared,
+                is_streamed=prepared.request.is_streamed,
+            )
+            asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
+            found = None if asked is None else self._direction.chosen(asked, entry)
+            if asked is None or found is None:
                 generation = with_call_ids(self._made_up(understood), request_id)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
-                steps = self._scripted(exchange, found, understood, call)
+                steps = self._scripted(exchange, found, understood, asked)
         except BaseException as error:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
                 hold.settle(0)
             refusal = error if isinstance(error, ApiError) else self._failed(error, call)
-            steps = self._refused(refusal, call.path, entry)
+            steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError):
                 entry.error = f"{refusal.message}: {error!r:.500}"
         finally:
@@ -161,17 +180,9 @@ class Gateway:
         _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
         return MockFailed()
 
-    def _chosen(self, call: Call, route: Route, understood: Understood, entry: Entry) -> Chosen | None:
-        """What the rules say to a request."""
-        found = self.script.choose(_asked(call, route, understood.prepared.request), _identity(entry))
-        if found is not None:
-            entry.rule = found.description
-        return found
-
-    def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, call: Call) -> Iterator[Step]:
+    def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
-        entry, prepared, now = exchange.entry, exchange.prepared, self.clock.now()
-        answer = found.answer
+        answer, prepared = found.answer, understood.prepared
         said: Generation | ApiError
         if isinstance(answer, Refusal):
             said = answer.error(hurries=self.settings.hurries_retries)
@@ -179,33 +190,12 @@ class Gateway:
             said = self._engine.generate(prepared, answer)
         else:
             said = self._made_up(understood)
-        faults = found.faults
-        if not faults:
-            if isinstance(said, ApiError):
-                raise said
-            return exchange.told(with_call_ids(said, entry.request_id), self.settings, now)
-        asked = _asked(call, exchange.route, prepared.request)
-
-        def occasion(used: Used) -> Occasion:
-            return Occasion(
-                asked=asked,
-                identity=_identity(entry),
-                rule=used.rule.name,
-                use=used.use,
-                tokens=used.rule.tokens,
-                now=now,
-                since=now - used.rule.began,
-                prompt_tokens=prepared.prompt_tokens,
-                again=lambda salt: Engine(self.catalog, _salted(self.seed, salt)).generate(prepared),
-            )
-
-        trouble = chosen([(own, occasion(used)) for own, used in faults])
-        named = (used.rule.name for used in (found.answering, found.marring) if used)
-        words = [told(own) for own in trouble.faults]
-        entry.plan = f"{self.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
-        if isinstance(said, Generation):
-            said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
-        return exchange.marred(said, trouble, self.settings, now)
+        if found.faults:
+            return self._direction.marred(exchange, said, found, asked)
+        if isinstance(said, ApiError):
+            raise said
+        said = with_call_ids(said, exchange.entry.request_id)
+        return exchange.told(said, self.settings, self.clock.now())
 
     def _made_up(self, understood: Understood) -> Generation:
         """The model's own words."""
@@ -249,8 +239,19 @@ class Gateway:
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
         entry.status = 200
-        head = Head(200, (JSON, *id_headers(route, entry)))
-        return iter((Whole(head, json.write(document)),))
+        data = json.write(document)
+        exchange = Exchange(entry=entry, route=route, account=account, hold=Hold(account, 0))
+        if not self._direction.is_idle(call):
+            asked = asked_of(call, route, body=said)
+            found = self._direction.chosen(asked, entry)
+            if found is not None and isinstance(found.answer, Refusal) and not found.faults:
+                raise found.answer.error(hurries=self.settings.hurries_retries)
+            if found is not None and found.faults:
+                answer = found.answer
+                hurries = self.settings.hurries_retries
+                refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
+                return self._direction.marred(exchange, refusal, found, asked)
+        return iter((Whole(exchange.head(JSON), data),))
 
     def _understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
         """The request in a body, measured; a body that came before is not read again."""
@@ -308,59 +309,29 @@ class Gateway:
         except ModelNotFound:
             return None
 
-    def _refused(self, error: ApiError, path: str, entry: Entry) -> Iterator[Step]:
+    def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
         """A refusal as a whole answer in the dialect of its path; it costs nothing."""
-        route = routes.speaker(path)
+        route = routes.speaker(call.path)
         error = judged(error, route.surface, route.dialect.endpoint)
+        if entry.rule is None and not isinstance(error, MockFailed) and not self._direction.is_idle(call):
+            asked = asked_of(call, route, body=body.known(), refused=error.status)
+            found = self._direction.chosen(asked, entry)
+            if found is not None and found.faults:
+                nobody = Account(name="nobody")
+                exchange = Exchange(
+                    entry=entry,
+                    route=route,
+                    account=nobody,
+                    hold=Hold(nobody, 0),
+                    is_streamed=asked.is_streamed,
+                )
+                return self._direction.marred(exchange, error, found, asked)
         entry.status = error.status
         entry.error = error.message
-        body = route.dialect.error(error, route.surface, entry.request_id)
+        data = route.dialect.error(error, route.surface, entry.request_id)
         headers = refusal_headers(error, route, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
-        return iter((Whole(head, body),))
-
-
-def _salted(seed: int, salt: str) -> int:
-    """Another seed, for an answer that differs."""
-    return int.from_bytes(digest("salt", seed, salt)[:6], "big")
-
-
-def _identity(entry: Entry) -> bytes:
-    """What stands for a request and how often it was seen before."""
-    return entry.request_id.encode()
-
-
-def _asked(call: Call, route: Route, request: GenerationRequest) -> Asked:
-    """A call as rules see it."""
-    return Asked(
-        endpoint=request.endpoint,
-        surface=route.surface.name,
-        request=request,
-        key=key_of(call, (*route.key_headers, "authorization")),
-        headers=call.headers,
-        body=request.body,
-    )
-
-
-def with_call_ids(generation: Generation, request_id: str) -> Generation:
-    """The same with an id for each tool call that has none (E-115)."""
-    if not any(choice.tool_calls for choice in generation.choices):
-        return generation
-    return replace(
-        generation,
-        choices=tuple(
-            replace(
-                choice,
-                tool_calls=tuple(
-                    call
-                    if call.id is not None
-                    else replace(call, id="call_" + hex_id(24, "call", request_id, choice.index, place))
-                    for place, call in enumerate(choice.tool_calls)
-                ),
-            )
-            for choice in generation.choices
-        ),
-    )
+        return iter((Whole(head, data),))
 
 
 __all__ = ["Gateway", "Settings"]

@@ -1,8 +1,8 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
 import math
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.journal import Entry
@@ -11,7 +11,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, performed, refused, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.model.prices import charge_micro
@@ -20,13 +20,16 @@ from engy_mock.vocabulary.events import (
     Ended,
     Event,
     Failure,
+    Finished,
     ReasoningDelta,
     Receipt,
     Refused,
+    Started,
     TextDelta,
     ToolCallDelta,
 )
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
+from engy_mock.vocabulary.request import Conversation, GenerationRequest
 from engy_mock.vocabulary.wire import Begin, End, Head, Repeat, Step, Unframed, Wait, Whole, Write
 
 JSON = ("Content-Type", "application/json")
@@ -38,13 +41,18 @@ STREAM = (("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control"
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """A call with all that belongs to it: its place in the journal, who pays, what was understood."""
+    """A call with all that belongs to it: its place in the journal, who pays, what was understood.
+
+    `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
+    `is_streamed` then says what the client waits for.
+    """
 
     entry: Entry
     route: Route
     account: Account
-    prepared: Prepared
     hold: Hold
+    prepared: Prepared | None = None
+    is_streamed: bool = False
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
@@ -53,7 +61,7 @@ class Exchange:
         charge = envelope.receipt.charged_micro
         entry.status = 200
         entry.generation = generation
-        if self.prepared.request.is_streamed:
+        if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
             return Stream(self, generation, dialect.encoder(envelope), charge, most)
         body = dialect.body(generation, envelope)
@@ -62,39 +70,34 @@ class Exchange:
         return iter((Whole(self.head(JSON), body),))
 
     def marred(
-        self, said: Generation | ApiError, trouble: Trouble, settings: Settings, now: float
+        self, said: Generation | ApiError | bytes, trouble: Trouble, settings: Settings, now: float
     ) -> Iterator[Step]:
-        """The same with faults; all of it is settled before the first step."""
+        """The same with faults; all of it is settled before the first step. A page is its bytes."""
         entry, route, dialect = self.entry, self.route, self.route.dialect
-        is_streamed = self.prepared.request.is_streamed
-        events: list[Event]
-        if isinstance(said, ApiError):
-            generation = None
-            events = trouble.events([Refused(said)])
-        else:
-            generation = entry.generation = said
-            events = trouble.events(list(tell(said)))
-            if not is_streamed:
-                failure = next((event for event in events if isinstance(event, Failure)), None)
-                events = events if failure is None else [Refused(failure.error)]
-        first = events[0] if events else None
+        is_streamed = self.is_streamed
+        generation = said if isinstance(said, Generation) else None
+        events = trouble.events(list(_events(said)))
+        if not is_streamed:
+            failure = next((event for event in events if isinstance(event, Failure)), None)
+            events = events if failure is None else [Refused(failure.error)]
         error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
-        if isinstance(first, Refused) or generation is None:
-            assert error is not None
+        if error is not None and isinstance(events[0], Refused):
             error = judged(error, route.surface, dialect.endpoint)
             body = dialect.error(error, route.surface, entry.request_id)
             head = Head(error.status, (JSON, *id_headers(route, entry), *refusal_headers(error, route, now)))
-            steps = trouble.steps(refused(body, head))
+            steps = trouble.steps(one_piece(body, head))
             is_streamed = False
+        elif isinstance(said, bytes):
+            steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
             envelope = self._envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
-                head = self.head(*STREAM)
-                told = streamed(events, dialect.encoder(envelope), head, tells_failures=tells)
+                told = streamed(events, dialect.encoder(envelope), self.head(*STREAM), tells_failures=tells)
             else:
-                told = whole(events, generation, dialect, envelope, self.head(JSON))
+                told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
             steps = trouble.steps(told)
+        entry.generation = generation
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
@@ -104,19 +107,32 @@ class Exchange:
         is_paid = is_over and not trouble.is_free and any(isinstance(event, Ended) for event in events)
         return Planned(self, plan, generation, is_paid=is_paid)
 
-    def _envelope(self, generation: Generation, settings: Settings, now: float) -> Envelope:
-        """What stands around this answer."""
-        prepared = self.prepared
-        return Envelope(
-            request=prepared.request,
-            surface=self.route.surface,
-            receipt=Receipt(request_id=self.entry.request_id, charged_micro=self.cost(generation.usage)),
+    def _envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
+        """What stands around this answer; around a failure alone where there is none."""
+        usage = _NOTHING.usage if generation is None else generation.usage
+        prepared, route = self.prepared, self.route
+        envelope = Envelope(
+            request=self._stub() if prepared is None else prepared.request,
+            surface=route.surface,
+            receipt=Receipt(request_id=self.entry.request_id, charged_micro=self.cost(usage)),
             created=int(now),
-            usage=generation.usage,
+            usage=usage,
             shows_cache_counts=settings.messages_cache_counts,
             names_events=settings.v5_named_events,
-            temperature=prepared.card.temperature,
-            top_p=prepared.card.top_p,
+        )
+        if prepared is None:
+            return envelope
+        return replace(envelope, temperature=prepared.card.temperature, top_p=prepared.card.top_p)
+
+    def _stub(self) -> GenerationRequest:
+        """What is known of a request that was refused before it was understood."""
+        surface = self.route.surface.name
+        return GenerationRequest(
+            endpoint=self.route.dialect.endpoint,
+            surface=surface,
+            model="",
+            prompt=Conversation(messages=()),
+            is_streamed=self.is_streamed,
         )
 
     def head(self, *headers: tuple[str, str]) -> Head:
@@ -125,6 +141,8 @@ class Exchange:
 
     def cost(self, usage: Usage) -> int:
         """What so many tokens cost this account, in micro-USD."""
+        if self.prepared is None:
+            return 0
         return charge_micro(self.account.prices_of(self.prepared.card), usage)
 
     def close(self, usage: Usage, charge: int) -> None:
@@ -197,11 +215,21 @@ class Planned(Iterator[Step]):
     def _settle(self) -> None:
         exchange, generation = self._exchange, self._generation
         if self._is_paid and generation is not None:
-            if not exchange.prepared.request.is_streamed:
+            if not exchange.is_streamed:
                 exchange.entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
             exchange.close(generation.usage, exchange.cost(generation.usage))
         else:
             exchange.hold.settle(0)
+
+
+_NOTHING = Generation(choices=(), usage=Usage(prompt_tokens=0, completion_tokens=0))
+
+
+def _events(said: Generation | ApiError | bytes) -> Iterable[Event]:
+    """What is said, as events; a page has only a beginning and an end."""
+    if isinstance(said, Generation):
+        return tell(said)
+    return (Refused(said),) if isinstance(said, ApiError) else (Started(), Finished(), Ended())
 
 
 _SPOKEN = (Begin, Whole, Write, Unframed, Repeat)

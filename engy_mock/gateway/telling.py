@@ -102,10 +102,10 @@ def whole(
     yield from steps
 
 
-def refused(error_body: bytes, head: Head) -> Iterator[Step]:
-    """The steps of a refusal."""
+def one_piece(body: bytes, head: Head) -> Iterator[Step]:
+    """The steps of a refusal or a page."""
     yield Begin(head)
-    yield Frame(error_body)
+    yield Frame(body)
     yield End()
 
 

@@ -12,7 +12,8 @@ class Asked:
     """One admitted call with the key and the headers that it came with.
 
     `request` is None where the call asks for no answer of a model, as for the list of models; `body` is what
-    was sent, as far as it is a JSON object.
+    was sent, as far as it is a JSON object. `refused` is the status with which the service itself has refused
+    the call, whatever it asked for.
     """
 
     endpoint: str
@@ -21,8 +22,9 @@ class Asked:
     key: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
+    refused: int | None = None
 
     @property
     def is_streamed(self) -> bool:
         """Whether a stream is asked for."""
-        return self.request is not None and self.request.is_streamed
+        return self.body.get("stream") is True if self.request is None else self.request.is_streamed

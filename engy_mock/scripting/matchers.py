@@ -11,8 +11,17 @@ from engy_mock.scripting.asked import Asked
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
-ENDPOINTS = ("chat", "completions", "messages", "responses", "inference", "models", "count_tokens")
-"""What a call can be for; the last two ask for no answer of a model."""
+ENDPOINTS = (
+    "chat",
+    "completions",
+    "messages",
+    "responses",
+    "inference",
+    "models",
+    "count_tokens",
+    "records",
+)
+"""What a call can be for; the last three ask for no answer of a model."""
 
 Word = Callable[[Asked, Any], str | None]
 """None if a request fits, else the reason why it does not."""
@@ -28,7 +37,7 @@ def matcher(word: Word) -> Word:
 
 @matcher
 def endpoint(asked: Asked, wanted: str) -> str | None:
-    """The endpoint: chat, completions, messages, responses, inference, models or count_tokens."""
+    """The endpoint: chat, completions, messages, responses, inference, models, count_tokens or records."""
     return _equal("endpoint", asked.endpoint, wanted)
 
 
@@ -108,6 +117,12 @@ def field(asked: Asked, wanted: tuple[str, Any]) -> str | None:
     return f"field {path} is {quoted(sent)}, not {value!r}"
 
 
+@matcher
+def refused(asked: Asked, status: int) -> str | None:
+    """The service itself has refused the call, with this status; other rules are for calls that it answers."""
+    return _equal("refused", asked.refused, status)
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One thing that a rule demands; `value` is None where a function looks at the request.
@@ -147,7 +162,7 @@ def conditions(
 MAPPED = frozenset({"header", "field"})
 """The words that take a mapping and make a condition of each of its items."""
 
-MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", *MAPPED})
+MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", "refused", *MAPPED})
 """The words whose values can be looked up in a request."""
 
 
@@ -167,6 +182,7 @@ def marks(asked: Asked, fields: Iterable[str], headers: Iterable[str]) -> Iterat
     yield "surface", asked.surface
     yield "stream", asked.is_streamed
     yield "key", asked.key
+    yield "refused", asked.refused
     request = asked.request
     if request is not None:
         yield "model", request.model
@@ -188,6 +204,7 @@ def marks(asked: Asked, fields: Iterable[str], headers: Iterable[str]) -> Iterat
 
 TYPES: dict[str, tuple[type, ...]] = {
     "stream": (bool,),
+    "refused": (int,),
     "tool_result": (bool, str),
     "header": (Mapping,),
     "field": (Mapping,),

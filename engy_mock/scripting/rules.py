@@ -53,6 +53,11 @@ class Rule:
                 raise MockError(f"fault {told(own)!r} can never apply in {self.description}: {reason}")
 
     @property
+    def is_for_refusals(self) -> bool:
+        """Whether it looks at what the service itself refuses."""
+        return "refused" in self.words
+
+    @property
     def is_used_up(self) -> bool:
         """It has been used as often as it may be."""
         return self.times is not None and self.used >= self.times

@@ -84,18 +84,13 @@ class Script:
         with self._lock:
             self.rules.clear()
 
-    @property
-    def is_empty(self) -> bool:
-        """No rule is in force."""
-        return not self.rules and not self.more()
-
-    def choose(self, asked: Asked, identity: bytes = b"") -> Chosen | None:
-        """What the rules say to a request; counting is atomic.
+    def choose(self, asked: Asked, identity: bytes = b"", aside: Sequence[Rule] = ()) -> Chosen | None:
+        """What the rules say to a request, and behind them those that are set aside for it; counting is atomic.
 
         The first rule with an answer that fits gives it, and the first without one mars it, unless the answer
         is a refusal.
         """
-        rules = (*self.rules, *self.more())
+        rules = (*self.rules, *self.more(), *aside)
         if not rules:
             return None
         answering, marring = self._indexes(rules)
@@ -137,7 +132,9 @@ class Script:
     def _first(self, index: Index, asked: Asked, identity: bytes, known: dict[Any, bool]) -> Used | None:
         """The first rule that fits and is neither used up nor spares the request, used once more."""
         for rule in index.candidates(asked):
-            if rule.is_used_up or not rule.fits(asked, known) or rule.is_spared(identity):
+            if rule.is_for_refusals is (asked.refused is None) or rule.is_used_up:
+                continue
+            if not rule.fits(asked, known) or rule.is_spared(identity):
                 continue
             use = self._use(rule)
             if use is not None:

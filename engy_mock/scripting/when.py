@@ -76,7 +76,7 @@ class When:
         if json is not None:
             if text is not None:
                 raise MockError("reply takes a text or json, not both")
-            text = _document(json)
+            text = document(json)
         marred = marring(faults, delay, pace)
         if text is None or isinstance(text, str):
             return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
@@ -176,7 +176,8 @@ def _check(
             raise MockError(f"logprobs= takes numbers from -100 to 0, got {value!r:.80} for {token!r}")
 
 
-def _document(value: Any) -> str:
+def document(value: Any) -> str:
+    """A value as JSON text; raises MockError for what JSON cannot hold."""
     try:
         return json.text(value)
     except Exception as error:

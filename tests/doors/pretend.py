@@ -21,6 +21,7 @@ class Settings:
     closed_accounts: bool = False
     allowed_hosts: frozenset[str] = frozenset()
     hurries_retries: bool = True
+    scenario_header: bool = False
 
 
 class Catalog:

@@ -1,0 +1,154 @@
+"""What rules and scenarios make of a call: which of them have a say, and what their faults do to the answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from engy_mock.books.journal import Entry
+from engy_mock.dialects.admission import key_of
+from engy_mock.dialects.routes import Route
+from engy_mock.gateway.exchange import Exchange
+from engy_mock.gateway.scenes import Scenes
+from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.trouble import chosen
+from engy_mock.model.catalog import Catalog
+from engy_mock.model.engine import Engine, Prepared
+from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.fault import told
+from engy_mock.scripting.occasion import Occasion
+from engy_mock.scripting.rules import Chosen, Rule, Used
+from engy_mock.scripting.script import Script
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError
+from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.seeds import digest, hex_id
+from engy_mock.vocabulary.wire import Call, Step
+
+SCENARIO = "X-Engy-Mock-Scenario"
+"""The header by which one request asks for a scenario, where that is allowed."""
+
+
+class Mocked(Protocol):
+    """The mock whose rules and scenarios they are."""
+
+    seed: int
+    settings: Settings
+    catalog: Catalog
+    script: Script
+    scenes: Scenes
+
+    def now(self) -> float:
+        """Unix time on the mock's clock."""
+        ...
+
+
+class Direction:
+    """Asks the rules of one mock, and lets the faults that they choose act."""
+
+    def __init__(self, mocked: Mocked) -> None:
+        self._mocked = mocked
+
+    def is_idle(self, call: Call) -> bool:
+        """Whether no rule can have a say."""
+        if self._mocked.script.rules or self._mocked.scenes.stage.scenes:
+            return False
+        return not (self._mocked.settings.scenario_header and SCENARIO in call.headers)
+
+    def chosen(self, asked: Asked, entry: Entry) -> Chosen | None:
+        """What the rules say to a call; raises ApiError for a scenario that there is not."""
+        aside: Sequence[Rule] = ()
+        name = asked.headers.get(SCENARIO)
+        if name is not None and asked.refused is None and self._mocked.settings.scenario_header:
+            try:
+                aside = self._mocked.scenes.aside(name)
+            except MockError as error:
+                raise InvalidRequest(f"{SCENARIO}: {error}") from None
+        found = self._mocked.script.choose(asked, identity(entry), aside)
+        if asked.refused is None:
+            self._mocked.scenes.stage.count()
+        if found is not None:
+            entry.rule = found.description
+        return found
+
+    def marred(
+        self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked
+    ) -> Iterator[Step]:
+        """The same with the faults that are chosen for it."""
+        entry, prepared, now = exchange.entry, exchange.prepared, self._mocked.now()
+
+        def occasion(used: Used) -> Occasion:
+            return Occasion(
+                asked=asked,
+                identity=identity(entry),
+                rule=used.rule.name,
+                use=used.use,
+                tokens=used.rule.tokens,
+                now=now,
+                since=now - used.rule.began,
+                prompt_tokens=prepared.prompt_tokens if prepared is not None else 0,
+                again=None if prepared is None else lambda salt: self._again(prepared, salt),
+            )
+
+        faults = found.faults
+        trouble = chosen([(own, occasion(used)) for own, used in faults])
+        named = (used.rule.name for used in (found.answering, found.marring) if used)
+        words = [told(own) for own in trouble.faults]
+        entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
+        if isinstance(said, Generation):
+            said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
+        return exchange.marred(said, trouble, self._mocked.settings, now)
+
+    def _again(self, prepared: Prepared, salt: str) -> Generation:
+        """What another seed would make of the same request."""
+        other = int.from_bytes(digest("salt", self._mocked.seed, salt)[:6], "big")
+        return Engine(self._mocked.catalog, other).generate(prepared)
+
+
+def identity(entry: Entry) -> bytes:
+    """What stands for a request and how often it was seen before."""
+    return entry.request_id.encode()
+
+
+def asked_of(
+    call: Call,
+    route: Route,
+    *,
+    request: GenerationRequest | None = None,
+    body: Mapping[str, Any] | None = None,
+    refused: int | None = None,
+) -> Asked:
+    """A call as rules see it."""
+    try:
+        key = key_of(call, (*route.key_headers, "authorization"))
+    except InvalidKey:
+        key = ""
+    return Asked(
+        endpoint=route.serves or route.dialect.endpoint,
+        surface=route.surface.name,
+        request=request,
+        key=key,
+        headers=call.headers,
+        body=(body or {}) if request is None else request.body,
+        refused=refused,
+    )
+
+
+def with_call_ids(generation: Generation, request_id: str) -> Generation:
+    """The same with an id for each tool call that has none (E-115)."""
+    if not any(choice.tool_calls for choice in generation.choices):
+        return generation
+    return replace(
+        generation,
+        choices=tuple(
+            replace(
+                choice,
+                tool_calls=tuple(
+                    call
+                    if call.id is not None
+                    else replace(call, id="call_" + hex_id(24, "call", request_id, choice.index, place))
+                    for place, call in enumerate(choice.tool_calls)
+                ),
+            )
+            for choice in generation.choices
+        ),
+    )

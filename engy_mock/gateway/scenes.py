@@ -1,0 +1,130 @@
+"""Scenarios on one mock: found by name, begun and ended, with what they change about models and settings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol, get_type_hints
+
+from engy_mock.gateway.settings import Settings
+from engy_mock.model.cards import ModelCard, Prices
+from engy_mock.model.catalog import Catalog
+from engy_mock.scripting.forms import ModelForm
+from engy_mock.scripting.library import Library
+from engy_mock.scripting.rules import Rule
+from engy_mock.scripting.scenario import Scenario
+from engy_mock.scripting.stage import Scene, Stage
+from engy_mock.vocabulary.errors import MockError, did_you_mean
+
+
+class Mocked(Protocol):
+    """What scenarios act on."""
+
+    catalog: Catalog
+    settings: Settings
+
+    def now(self) -> float:
+        """Unix time on the mock's clock."""
+        ...
+
+
+class Scenes:
+    """The scenarios of one mock."""
+
+    def __init__(self, mocked: Mocked) -> None:
+        self.library = Library()
+        self.stage = Stage(mocked.now, self._change)
+        self._aside = Stage(mocked.now, lambda: None)
+        self._mocked = mocked
+        self._cards: dict[str, ModelCard] = {}
+        self._settings: dict[str, Any] = {}
+
+    def look_in(self, folders: Iterable[str | Path]) -> None:
+        """Look for scenarios in these folders before those that come with the package."""
+        self.library = Library(Path(folder) for folder in folders)
+
+    def begin(self, wanted: str | Path | Scenario) -> Scene:
+        """Let a scenario take part, and all that it includes behind it; raises MockError."""
+        scenario = wanted if isinstance(wanted, Scenario) else self.library.named(wanted)
+        parts = list(self.library.with_included(scenario))
+        for part in parts:
+            self.check(part)
+        scene, *_ = [self.stage.begin(part) for part in parts]
+        return scene
+
+    def check(self, scenario: Scenario) -> None:
+        """Raise MockError for models and settings that there are not."""
+        check_settings(scenario)
+        groups: list[Mapping[str, ModelForm]] = [scenario.models, *(phase.models for phase in scenario.phases)]
+        for group in groups:
+            for model in group:
+                self._card(model, scenario)
+
+    def aside(self, name: str) -> Sequence[Rule]:
+        """The rules of a scenario that only some requests ask for; raises MockError."""
+        for scene in self._aside.scenes:
+            if scene.name == name:
+                break
+        else:
+            scene = self._aside.begin(self.library.find(name))
+        self._aside.rules()
+        return scene.rules
+
+    def clear(self) -> None:
+        """End all scenarios."""
+        self.stage.clear()
+        self._aside.clear()
+
+    def _change(self) -> None:
+        """Make models and settings what the scenarios under way make of them."""
+        catalog, settings = self._mocked.catalog, self._mocked.settings
+        for card in self._cards.values():
+            catalog.add(card)
+        for name, value in self._settings.items():
+            setattr(settings, name, value)
+        self._cards, self._settings = {}, {}
+        for scene in self.stage.scenes:
+            phase = scene.current
+            for group in (scene.scenario.models, {} if phase is None else phase.models):
+                for model, form in group.items():
+                    before = self._card(model, scene.scenario)
+                    self._cards.setdefault(model, before)
+                    catalog.add(_changed(before, form))
+            for name, value in scene.scenario.settings.items():
+                self._settings.setdefault(name, getattr(settings, name))
+                setattr(settings, name, frozenset(value) if isinstance(value, list) else value)
+
+    def _card(self, model: str, scenario: Scenario) -> ModelCard:
+        cards = {card.id: card for card in self._mocked.catalog}
+        if model not in cards:
+            hint = did_you_mean(model, tuple(cards))
+            raise MockError(f"{scenario.source}, models: unknown model {model!r:.80}.{hint}")
+        return cards[model]
+
+
+def _changed(card: ModelCard, form: ModelForm) -> ModelCard:
+    """A model with what a scenario says of it."""
+    said = form.model_dump(exclude_none=True)
+    factor = said.pop("price_factor", None)
+    if factor is not None:
+        by = Decimal(str(factor))
+        prices = card.prices
+        said["prices"] = Prices(input=prices.input * by, output=prices.output * by, cached=prices.cached * by)
+    return replace(card, **said)
+
+
+def check_settings(scenario: Scenario) -> None:
+    """Raise MockError for settings that no mock has, or values that they cannot have."""
+    from pydantic import TypeAdapter, ValidationError
+
+    hints = get_type_hints(Settings)
+    known = tuple(field.name for field in fields(Settings))
+    for name, value in scenario.settings.items():
+        if name not in known:
+            hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
+            raise MockError(f"{scenario.source}, settings: unknown setting {name!r:.80}.{hint}")
+        try:
+            TypeAdapter(hints[name]).validate_python(value)
+        except ValidationError as error:
+            message = error.errors(include_url=False)[0]["msg"]
+            raise MockError(f"{scenario.source}, settings.{name} is {value!r:.80}: {message}") from None

@@ -1,0 +1,84 @@
+"""Scenarios by name: those of the user's own folders before those that come with the package."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from engy_mock.scripting.scenario import Scenario, from_file
+from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
+
+ENDINGS = (".yaml", ".yml", ".json")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MAX_INCLUDED = 100
+
+
+def shipped() -> Path:
+    """The folder with the scenarios that come with the package."""
+    package = Path(__file__).parents[1]
+    inside = package / "scenarios"
+    return inside if inside.is_dir() else package.parent / "scenarios"
+
+
+class Library:
+    """Finds scenarios by name in folders, the first that has one wins; never anywhere else."""
+
+    def __init__(self, folders: Iterable[Path] = ()) -> None:
+        self.folders = (*folders, shipped())
+
+    def names(self) -> list[str]:
+        """The names that can be found, in order."""
+        found = {
+            path.name.partition(".")[0]
+            for folder in self.folders
+            if folder.is_dir()
+            for path in folder.iterdir()
+            if path.suffix in ENDINGS
+        }
+        return sorted(found)
+
+    def find(self, name: str) -> Scenario:
+        """The scenario of this name; raises MockError."""
+        if not NAME.fullmatch(name):
+            raise MockError(f"{quoted(name)} is no name of a scenario: lower case letters, digits and hyphens are")
+        for folder in self.folders:
+            for ending in ENDINGS:
+                path = folder / f"{name}{ending}"
+                if path.is_file():
+                    return from_file(path)
+        known = self.names()
+        hint = did_you_mean(name, known) or " `engy-mock scenarios list` shows those that there are."
+        raise MockError(f"there is no scenario {name!r}.{hint}")
+
+    def named(self, wanted: str | Path) -> Scenario:
+        """The scenario of this name, or in the file at this path; raises MockError."""
+        if isinstance(wanted, Path) or wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted:
+            return from_file(Path(wanted))
+        return self.find(wanted)
+
+    def with_included(self, scenario: Scenario) -> Iterator[Scenario]:
+        """A scenario and all that it includes, each once, in the order in which they take part.
+
+        Raises MockError for a circle. What a scenario includes stands in its own folder or in this library.
+        """
+        yield from _unfolded(scenario, self, (), {})
+
+
+def _unfolded(
+    scenario: Scenario, library: Library, around: tuple[str, ...], seen: dict[str, None]
+) -> Iterator[Scenario]:
+    if scenario.name in around:
+        circle = " > ".join((*around[around.index(scenario.name) :], scenario.name))
+        raise MockError(f"{scenario.source}: scenarios include each other: {circle}")
+    if scenario.name in seen:
+        return
+    seen[scenario.name] = None
+    if len(seen) > MAX_INCLUDED:
+        raise MockError(f"{scenario.source}: more than {MAX_INCLUDED} scenarios are included")
+    yield scenario
+    own = Library((Path(scenario.source).parent, *library.folders[:-1]))
+    for name in scenario.include:
+        try:
+            found = own.find(name)
+        except MockError as error:
+            raise MockError(f"{scenario.source}, include: {error}") from None
+        yield from _unfolded(found, library, (*around, scenario.name), seen)

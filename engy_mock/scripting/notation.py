@@ -1,0 +1,134 @@
+"""YAML and JSON as plain values, with the line of everything: bounded, without code, without doubles."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engy_mock.vocabulary.errors import MockError, quoted
+
+MAX_BYTES = 1024 * 1024
+MAX_NODES = 50_000
+"""How many values a file may have, those counted again that an alias repeats."""
+
+MAX_DEPTH = 40
+TAGS = frozenset({"map", "seq", "str", "int", "float", "bool", "null"})
+
+Place = tuple[str | int, ...]
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, with words and dates left as text: only numbers, true, false and null are more."""
+
+
+_PLAIN = {
+    letter: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":value"))]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.yaml_implicit_resolvers = _PLAIN
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A file as a value; `line_of` tells where a key or an item stands, counted from 1."""
+
+    source: str
+    value: Any
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def line_of(self, path: Place) -> int:
+        """The line of what stands at this path, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def at(self, path: Place) -> str:
+        """A place as messages name it: file, line and key."""
+        key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+        place = f"{self.source}, line {self.line_of(path)}"
+        return f"{place}, {key}" if key else place
+
+
+def read_file(path: Path) -> Sheet:
+    """The value of a file; raises MockError that says where and why not."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise MockError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return read(data, str(path))
+
+
+def read(data: bytes, source: str) -> Sheet:
+    """The value of a text in UTF-8; raises MockError that says where and why not."""
+    if len(data) > MAX_BYTES:
+        raise MockError(f"{source}: has {len(data)} bytes, at most {MAX_BYTES} allowed")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise MockError(f"{source}, line {line}: byte {data[error.start]:#04x} is not UTF-8") from None
+    if text.lstrip().startswith("{"):
+        text = text.replace("\t", " ")  # JSON has tabs between its words, where YAML has none
+    sheet = Sheet(source, None)
+    loader = None
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        if node is not None:
+            _walk(node, (), sheet, _Budget(), ())
+            sheet.value = loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
+    except RecursionError:
+        raise MockError(f"{source}: nested deeper than {MAX_DEPTH} levels") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+    return sheet
+
+
+@dataclass(slots=True)
+class _Budget:
+    nodes: int = MAX_NODES
+
+
+def _walk(node: yaml.Node, path: Place, sheet: Sheet, budget: _Budget, around: tuple[int, ...]) -> None:
+    """Note the line of everything; raise MockError for doubles, circles and bombs."""
+    line = node.start_mark.line + 1
+    budget.nodes -= 1
+    if budget.nodes < 0:
+        raise MockError(f"{sheet.source}, line {line}: more than {MAX_NODES} values, aliases counted")
+    if len(around) > MAX_DEPTH:
+        raise MockError(f"{sheet.source}, line {line}: nested deeper than {MAX_DEPTH} levels")
+    if id(node) in around:
+        raise MockError(f"{sheet.source}, line {line}: an alias inside what it stands for")
+    if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
+        raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
+    sheet.lines.setdefault(path, line)
+    inner = (*around, id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for place, item in enumerate(node.value):
+            _walk(item, (*path, place), sheet, budget, inner)
+    elif isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            at = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise MockError(f"{sheet.source}, line {at}: a key must be a word")
+            if key.value in seen:
+                first = seen[key.value]
+                raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
+            seen[key.value] = at
+            sheet.lines.setdefault((*path, key.value), at)
+            _walk(value, (*path, key.value), sheet, budget, inner)
+
+
+def _where(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return "" if mark is None else f", line {mark.line + 1}"
+
+
+def _what(error: yaml.YAMLError) -> str:
+    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "not valid YAML"
+    return quoted(str(said))

@@ -1,0 +1,284 @@
+"""Scenario files: read, checked line by line, found by name, played in phases."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+import yaml
+
+from engy_mock import EngyMock, MockError
+from engy_mock.scripting.forms import schema
+from tests.scripting.captured import PATHS, ask, body_for, send
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+def written(folder, name, text):
+    path = folder / f"{name}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+FULL = """\
+description: Everything that a file can say.
+good_client: Copes.
+settings: {one_event_per_write: true}
+models:
+  glm-5.2: {max_output: 20}
+rules:
+  - when: {endpoint: chat, says: weather, offers: get_weather}
+    reply:
+      reasoning: I look it up.
+      tool_calls: [{name: get_weather, arguments: {city: Paris}}]
+  - when: {says: json}
+    reply: {json: {a: [1, 2]}}
+  - when: {says: twice}
+    reply: [first, {text: second}]
+  - when: {says: counted}
+    reply: {text: x, usage: {prompt_tokens: 1, completion_tokens: 2}, finish_reason: length}
+  - when: {says: broken, stream: true}
+    reply: one two three
+    faults: [{kind: reset, after: 2}]
+  - when: {says: "no"}
+    refuse: {status: 429, retry_after: 7, message: not now}
+  - when: {says: gone}
+    refuse: 503
+"""
+
+
+def test_everything_that_a_file_can_say(engy, folder):
+    scene = engy.scenario(written(folder, "full", FULL))
+    assert (scene.name, scene.phase) == ("full", None)
+
+    def text(said, **more):
+        return ask(engy, stream=False, text=said, **more).document["choices"][0]["message"]
+
+    call = text("the weather", tools=True)["tool_calls"][0]["function"]
+    assert call == {"name": "get_weather", "arguments": '{"city":"Paris"}'}
+    assert text("json")["content"] == '{"a":[1,2]}'
+    assert [text("twice")["content"] for _ in range(2)] == ["first", "second"]
+    assert text("twice")["content"] not in {"first", "second"}
+    counted = ask(engy, stream=False, text="counted").document
+    assert (counted["usage"]["total_tokens"], counted["choices"][0]["finish_reason"]) == (3, "length")
+    assert ask(engy, text="broken").ending == "reset"
+    refused = ask(engy, text="no")
+    assert (refused.status, refused.headers["retry-after"]) == (429, "7")
+    assert refused.document["error"]["message"] == "not now"
+    assert ask(engy, text="gone").status == 503
+    assert len(ask(engy, text="writes apart").writes) > 5
+    assert ask(engy, stream=False, text="model").document["usage"]["completion_tokens"] <= 20
+    scene.end()
+    assert engy.settings.one_event_per_write is False
+    assert ask(engy, text="gone").status == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("descripton: x", "s.yaml, line 1, description: description is missing"),
+        ("description: x\nrulez: []", "s.yaml, line 2, rulez: unknown key 'rulez'. Did you mean 'rules'?"),
+        (
+            "description: x\nrules:\n  - wen: {}",
+            "s.yaml, line 3, rules[0].wen: unknown key 'wen'. Did you mean 'when'?",
+        ),
+        (
+            "description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x",
+            "line 3, rules[0].when.endpoint: chatt is not allowed: input should be 'chat'",
+        ),
+        ("description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x", "Did you mean 'chat'?"),
+        (
+            "description: x\nrules:\n  - reply: {txt: x}",
+            "line 3, rules[0].reply.txt: unknown key 'txt'. Did you mean 'text'?",
+        ),
+        ("description: x\nrules:\n  - times: 0\n    reply: x", "line 3, rules[0].times: 0 is not allowed"),
+        ("description: x\nrules:\n  - rate: 2\n    reply: x", "line 3, rules[0].rate: 2 is not allowed"),
+        ("description: x\nrules:\n  - reply: x\n    times: '2'", "line 4, rules[0].times"),
+        ("description: x\nrules:\n  - reply: x\n    refuse: 429", "line 3, rules[0]: a rule has a reply or"),
+        ("description: x\nrules:\n  - when: {}", "line 3, rules[0]: a rule needs reply, refuse, faults"),
+        ("description: x\nrules:\n  - refuse: 200", "line 3, rules[0]: refuse takes a status from 400"),
+        (
+            'description: x\nrules:\n  - refuse: {status: 429, headers: {x: "a\\nb"}}',
+            "line 3, rules[0]: header 'x'",
+        ),
+        (
+            "description: x\nrules:\n  - refuse: 429\n  - faults: [rest]",
+            "line 4, rules[1]: unknown fault kind 'rest'. Did you mean 'reset'?",
+        ),
+        (
+            "description: x\nrules:\n  - faults: [{kind: reset, afer: 2}]",
+            "line 3, rules[0]: reset: unknown parameter 'afer'. Did you mean 'after'?",
+        ),
+        ("description: x\nrules:\n  - faults: [{after: 2}]", "line 3, rules[0].faults[0].kind: kind is missing"),
+        (
+            "description: x\nrules:\n  - when: {stream: false}\n    faults: [stall-with-comments]",
+            "line 3, rules[0]: fault 'stall-with-comments' can never apply",
+        ),
+        (
+            "description: x\nphases:\n  - name: a\n  - name: a",
+            "line 4, phases[1].name: there is a phase 'a' already",
+        ),
+        (
+            "description: x\nphases:\n  - name: calm\n    next: strom\n  - name: storm",
+            "line 4, phases[0].next: there is no phase 'strom'. Did you mean 'storm'?",
+        ),
+        ("description: x\nphases:\n  - name: Not A Name", "line 3, phases[0].name"),
+        ("description: x\nsettings: {one_event_per_writ: true}", "Did you mean 'one_event_per_write'?"),
+        ("description: x\nsettings: {one_event_per_write: maybe}", "settings.one_event_per_write is 'maybe'"),
+        ("description: x\nmodels: {glm-5.22: {context: 5}}", "unknown model 'glm-5.22'. Did you mean 'glm-5.2'?"),
+        ("description: x\ninclude: [../../etc/passwd]", "line 2, include[0]"),
+        ("description: x\ninclude: [nowhere]", "include: there is no scenario 'nowhere'"),
+        ("- 1", "a scenario is a mapping with description and rules, got list"),
+        ("", "a scenario is a mapping with description and rules, got NoneType"),
+    ],
+)
+def test_mistakes_have_a_place(folder, text, said):
+    """File, line, key, and what is meant: before the server starts."""
+    path = written(folder, "s", text)
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    assert said in str(caught.value)
+
+
+def test_includes_bring_their_rules_behind_the_own(folder):
+    written(folder, "inner", "description: x\nrules:\n  - reply: inner\n  - when: {says: b}\n    reply: b")
+    written(folder, "outer", "description: x\ninclude: [inner]\nrules:\n  - when: {says: a}\n    reply: outer")
+    with EngyMock(scenario_folders=[folder], scenarios=["outer"]) as engy:
+        assert [scene.name for scene in engy.gateway.scenes.stage.scenes] == ["outer", "inner"]
+        for said, heard in (("a", "outer"), ("b", "inner")):
+            assert ask(engy, stream=False, text=said).document["choices"][0]["message"]["content"] == heard
+
+
+def test_circles_are_told(folder):
+    written(folder, "a", "description: x\ninclude: [b]")
+    written(folder, "b", "description: x\ninclude: [c]")
+    written(folder, "c", "description: x\ninclude: [a]")
+    with pytest.raises(MockError, match=r"scenarios include each other: a > b > c > a"):
+        EngyMock(scenario_folders=[folder], scenarios=["a"])
+
+
+PHASES = """\
+description: Calm, a storm by count, then for thirty seconds, then calm for good.
+phases:
+  - name: calm
+    until: {requests: 2}
+  - name: gusts
+    until: {requests: 3}
+    rules:
+      - refuse: 429
+        times: 2
+  - name: storm
+    until: {seconds: 30}
+    rules: [{refuse: 503}]
+  - name: after
+"""
+
+
+def test_phases_end_by_count_by_time_and_when_told(folder):
+    with EngyMock() as engy:
+        scene = engy.scenario(written(folder, "phases", PHASES))
+
+        def statuses(count):
+            return [ask(engy, stream=False, seed=number).status for number in range(count)]
+
+        assert statuses(5) == [200, 200, 429, 429, 200]
+        assert scene.phase == "storm"
+        engy.clock.advance(29)
+        assert statuses(2) == [503, 503]
+        engy.clock.advance(1)
+        assert scene.phase == "after"
+        assert statuses(2) == [200, 200]
+        scene.go("gusts")
+        assert statuses(4) == [429, 429, 200, 503]
+        with pytest.raises(MockError, match=r"has no phase 'clam'. Did you mean 'calm'"):
+            scene.go("clam")
+
+
+def test_reset_begins_anew(folder):
+    """What a mock was made with is there again; what a test began is gone."""
+    first = written(folder, "first", PHASES)
+    second = written(folder, "second", "description: x\nrules: [{refuse: 418}]")
+    with EngyMock(scenarios=[first]) as engy:
+        engy.scenario(second)
+        assert ask(engy).status == 418
+        engy.reset()
+        assert [ask(engy, seed=number).status for number in range(3)] == [200, 200, 429]
+
+
+def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
+    written(folder, "gone", "description: x\nrules: [{refuse: 503, times: 2}]")
+    with EngyMock(scenario_folders=[folder]) as engy:
+
+        def status(name):
+            import httpx2
+
+            headers = {"Authorization": f"Bearer {engy.api_key}", "X-Engy-Mock-Scenario": name}
+            body = body_for("chat", stream=False)
+            return httpx2.post(f"{engy.origin}{PATHS['chat']}", headers=headers, json=body)
+
+        assert status("gone").status_code == 200
+        engy.settings.scenario_header = True
+        assert [status("gone").status_code for _ in range(3)] == [503, 503, 200]
+        unknown = status("gnoe")
+        assert unknown.status_code == 400
+        assert "Did you mean 'gone'?" in unknown.json()["error"]["message"]
+        assert status("../../etc/passwd").status_code == 400
+        assert ask(engy, stream=False).status == 200
+
+
+def test_pages_and_natural_refusals_meet_rules_too(engy):
+    """The list of models can be refused; what the service itself refuses can be marred by `refused`."""
+    import httpx2
+
+    engy.when(endpoint="models").refuse(503, times=1)
+    assert [httpx2.get(f"{engy.base_url}/models").status_code for _ in range(2)] == [503, 200]
+    engy.when(refused=404, endpoint="chat").faults("empty-reply")
+    assert ask(engy, model="nope").raw == b""
+    assert ask(engy).status == 200
+    engy.when(endpoint="count_tokens").refuse(529)
+    body = body_for("messages", stream=False)
+    assert send(engy, "/v1/messages/count_tokens", body).status == 529
+
+
+def test_schema_and_reader_agree():
+    """The JSON Schema says yes to what the reader takes, and no to what it does not."""
+    document = schema()
+    jsonschema.Draft202012Validator.check_schema(document)
+    validator = jsonschema.Draft202012Validator(document)
+    assert validator.is_valid(yaml.safe_load(FULL))
+    assert validator.is_valid(yaml.safe_load(PHASES))
+    wrongs: list[object] = [
+        {"description": "x", "rulez": []},
+        {"description": "x", "rules": [{"faults": ["rest"]}]},
+        {"description": "x", "rules": [{"faults": [{"kind": "reset", "afer": 1}]}]},
+        {"description": "x", "rules": [{"faults": [{"kind": "reset", "after": -1}]}]},
+        {"description": "x", "rules": [{"when": {"endpoint": "chatt"}}]},
+        {"rules": []},
+    ]
+    for wrong in wrongs:
+        assert not validator.is_valid(wrong), wrong
+
+
+def run(*arguments):
+    """The command line, as a user types it."""
+    return subprocess.run(
+        [sys.executable, "-m", "engy_mock", *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_command_line_checks_lists_and_shows(folder):
+    good, bad = written(folder, "good", PHASES), written(folder, "bad", "description: x\nrulez: 1")
+    checked = run("check", str(good), str(bad))
+    assert checked.returncode == 1
+    assert f"{good}: good" in checked.stdout
+    assert "unknown key 'rulez'. Did you mean 'rules'?" in checked.stderr
+    bad.unlink()
+    listed = run("scenarios", "list", "--scenarios", str(folder))
+    assert "good" in listed.stdout
+    assert "Calm, a storm by count" in listed.stdout
+    assert run("scenarios", "show", "good", "--scenarios", str(folder)).stdout == PHASES
+    assert json.loads(run("scenarios", "schema").stdout) == schema()
