@@ -12,12 +12,13 @@ from engy_mock.vocabulary.seeds import digest
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from aiohttp import web
 
+    from engy_mock.books.entry import Entry
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
     from engy_mock.model.catalog import Catalog
@@ -141,6 +142,58 @@ class EngyMock:
         named = [getattr(function, "__name__", repr(function)) for function in functions] + named
         description = f"when({', '.join(named)})"
         return When(self.gateway.script, conditions(functions, words), description, words)
+
+    def asked(
+        self,
+        *functions: Callable[[GenerationRequest], object],
+        times: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        **words: object,
+    ) -> list[Entry]:
+        """The exchanges that fit the words of `when`; at least one, unless a number is given.
+
+        `engy.asked(says="France", times=2)`. Raises UnmetExpectation, which names the nearest others and why they
+        do not fit.
+        """
+        from engy_mock.verdict.expectations import found
+
+        return found(self.journal, functions, words, times=times, at_least=at_least, at_most=at_most)
+
+    def asked_in_order(self, *steps: Mapping[str, object]) -> list[Entry]:
+        """Exchanges that fit these words of `when` one after the other; raises UnmetExpectation."""
+        from engy_mock.verdict.expectations import found_in_order
+
+        return found_in_order(self.journal, steps)
+
+    def check_prompts(
+        self,
+        *,
+        has: str | Sequence[str] = (),
+        lacks: str | Sequence[str] = (),
+        max_prompt_tokens: int | None = None,
+        keeps_prefix: bool = False,
+    ) -> None:
+        """Look at what every request told the model; raises UnmetExpectation.
+
+        `has` and `lacks` are texts that must or must not be in a prompt, `max_prompt_tokens` is a budget. With
+        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it.
+        """
+        from engy_mock.verdict.prompts import check, check_stable_prefix
+
+        wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
+        check(self.journal, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
+        if keeps_prefix:
+            check_stable_prefix(self.journal)
+
+    def verify(self) -> None:
+        """Raise UnmetExpectation for a rule of this test that was not used (with `times`: not so often).
+
+        Also for a fault that found no place, and for whatever failed in the mock or in a function of a rule.
+        """
+        from engy_mock.verdict.expectations import verified
+
+        verified(self.gateway.script.rules, self.journal, self.gateway.defects)
 
     def scenario(self, wanted: str | Path | Scenario) -> Scene:
         """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.

@@ -1,74 +1,19 @@
 """Every exchange that the mock has had, in order, bounded, and without credentials."""
 
+import logging
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Lock
 from typing import Any, overload
 
-from engy_mock.vocabulary.generation import Generation, Usage
-from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
+from engy_mock.books.entry import MAX_BODY, Entry
+from engy_mock.vocabulary.request import RawPrompt
 
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
-MAX_BODY = 256 * 1024
 
-
-KEPT_HEADERS = (
-    "accept",
-    "anthropic-beta",
-    "anthropic-version",
-    "content-type",
-    "user-agent",
-    "x-stainless-lang",
-    "x-stainless-retry-count",
-)
-"""The request headers that an entry keeps: none of them can hold a key (Q-32)."""
-
-
-def harmless(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that may be kept, by their names in lower case."""
-    found = {name: headers.get(name) for name in KEPT_HEADERS}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-@dataclass(slots=True, kw_only=True)
-class Entry:
-    """One exchange: what was asked and what became of it.
-
-    `body` is what the client sent, cut at 256 KiB; `request` what the service understood, once it did.
-    `pieces_sent` counts the pieces that got through, `client_left` is true if the client went away before the
-    end. `rule` names the rules that took part, `faults` those faults that changed the answer, `not_applied` those
-    that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
-    decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
-    that it keeps, in bytes.
-    """
-
-    number: int
-    method: str
-    path: str
-    body: bytes
-    request_id: str
-    status: int = 0
-    request: GenerationRequest | None = None
-    generation: Generation | None = None
-    usage: Usage | None = None
-    charged_micro: int = 0
-    pieces_sent: int = 0
-    client_left: bool = False
-    error: str | None = None
-    rule: str | None = None
-    faults: tuple[str, ...] = ()
-    not_applied: tuple[str, ...] = ()
-    plan: str = ""
-    weight: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def json(self) -> Any:
-        """The body as the client sent it, parsed; raises ValueError if it is not JSON."""
-        from engy_mock.vocabulary import json
-
-        return json.read(self.body)
+_log = logging.getLogger("engy_mock")
 
 
 def _weight(entry: Entry) -> int:
@@ -119,6 +64,8 @@ class Journal:
                 self._bytes > self._max_bytes and len(self._entries) > 1
             ):
                 self._bytes -= self._entries.popleft().weight
+                if not self.lost:
+                    _log.warning("the journal is full: the oldest exchanges make room for new ones")
                 self.lost += 1
 
     def __len__(self) -> int:
@@ -137,6 +84,30 @@ class Journal:
     def __repr__(self) -> str:
         rows = [f"{entry.method} {entry.path} {entry.status}" for entry in self]
         return f"<Journal of {len(rows)}: {'; '.join(rows[-20:])}>"
+
+    def __str__(self) -> str:
+        """One line for each exchange, for people."""
+        lines = [str(entry) for entry in self]
+        if self.lost:
+            lines.insert(0, f"({self.lost} earlier exchanges have been dropped to make room)")
+        return "\n".join(lines) or "(no request has reached the mock)"
+
+    def where(self, *functions: Callable[[Entry], bool], **fields: object) -> list[Entry]:
+        """The entries for which all functions are true and whose fields have these values.
+
+        `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. Raises
+        AttributeError for a field that entries do not have.
+        """
+        return [
+            entry
+            for entry in self
+            if all(getattr(entry, name) == value for name, value in fields.items())
+            and all(function(entry) for function in functions)
+        ]
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """All entries as plain values, for a snapshot: the same in every run of the same calls and seed."""
+        return [entry.snapshot() for entry in self]
 
     @property
     def last(self) -> Entry:

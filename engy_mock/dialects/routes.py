@@ -39,6 +39,11 @@ class Route:
     serves: str = ""
 
     @property
+    def endpoint(self) -> str:
+        """What a call on it is for."""
+        return self.serves or self.speaks().endpoint
+
+    @property
     def dialect(self) -> Dialect:
         """How requests are read and answers told here."""
         return self.speaks()

@@ -10,7 +10,8 @@ from threading import Lock
 from typing import Any
 
 from engy_mock.books.accounts import Account, Accounts, Hold
-from engy_mock.books.journal import Entry, Journal, harmless
+from engy_mock.books.entry import Entry, harmless
+from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
 from engy_mock.dialects.conversation import BROKEN
@@ -132,13 +133,16 @@ class Gateway:
             request_id=request_id,
             headers=harmless(call.headers),
             plan=f"{self.seed}/{request_id[:16]}",
+            asked_at=self.clock.now(),
         )
         journal = self.journal
         hold: Hold | None = None
         try:
             check_host(call, self.settings.allowed_hosts)
             route, name = routes.find(call.method, call.path)
+            entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)
+            entry.account = account.name
             if call.method != "GET":
                 check_content(call)
             if route.page is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from engy_mock.books.journal import Entry
+from engy_mock.books.entry import Entry
 from engy_mock.dialects.admission import key_of
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.exchange import Exchange
@@ -18,7 +18,7 @@ from engy_mock.scripting.fault import told
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.rules import Chosen, Rule, Used
 from engy_mock.scripting.script import Script
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import digest, hex_id
@@ -26,6 +26,10 @@ from engy_mock.vocabulary.wire import Call, Step
 
 SCENARIO = "X-Engy-Mock-Scenario"
 """The header by which one request asks for a scenario, where that is allowed."""
+
+
+MAX_EXPLAINED = 64
+"""With more rules than this, requests are not told for the journal why they met none, unless all have to."""
 
 
 class Mocked(Protocol):
@@ -49,7 +53,9 @@ class Direction:
         self._mocked = mocked
 
     def is_idle(self, call: Call) -> bool:
-        """Whether no rule can have a say."""
+        """Whether no rule can have a say, and none has to."""
+        if self._mocked.settings.strict:
+            return False
         if self._mocked.script.rules or self._mocked.scenes.stage.scenes:
             return False
         return not (self._mocked.settings.scenario_header and SCENARIO in call.headers)
@@ -68,7 +74,19 @@ class Direction:
             self._mocked.scenes.stage.count()
         if found is not None:
             entry.rule = found.description
+        if asked.refused is None and (found is None or found.answering is None):
+            self._miss(asked, entry)
         return found
+
+    def _miss(self, asked: Asked, entry: Entry) -> None:
+        """Write down why no rule answered; raises UnmetExpectation where each request has to meet one."""
+        script = self._mocked.script
+        is_strict = self._mocked.settings.strict and asked.request is not None
+        if is_strict or len(script.rules) <= MAX_EXPLAINED:
+            entry.mismatches = tuple(script.explain(asked))
+        if is_strict:
+            nearest = "".join(f"\n  {reason}" for reason in entry.mismatches) or "\n  there are no rules"
+            raise UnmetExpectation(f"no rule answers {entry}\nthe nearest:{nearest}")
 
     def marred(
         self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked
@@ -123,7 +141,7 @@ def asked_of(
     except InvalidKey:
         key = ""
     return Asked(
-        endpoint=route.serves or route.dialect.endpoint,
+        endpoint=route.endpoint,
         surface=route.surface.name,
         request=request,
         key=key,

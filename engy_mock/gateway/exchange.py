@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from engy_mock.books.accounts import Account, Hold
-from engy_mock.books.journal import Entry
+from engy_mock.books.entry import Entry
 from engy_mock.dialects.dialect import Encoder, Envelope
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell

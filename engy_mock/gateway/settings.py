@@ -16,7 +16,8 @@ class Settings:
     `hurries_retries`: scripted refusals that clients try again carry a hint of one millisecond.
     `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
     pictures in a request, and the most bytes of one (E-145). `scenario_header`: a request may ask for a
-    scenario of its own by `X-Engy-Mock-Scenario`.
+    scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
+    mistake of the test, and the model says nothing of its own.
     """
 
     closed_accounts: bool = False
@@ -30,3 +31,4 @@ class Settings:
     max_images: int = MAX_IMAGES
     max_image_bytes: int = MAX_IMAGE_BYTES
     scenario_header: bool = False
+    strict: bool = False

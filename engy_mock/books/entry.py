@@ -1,0 +1,140 @@
+"""One exchange as the journal keeps it: what was asked, what became of it, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.generation import Generation, Usage
+from engy_mock.vocabulary.request import GenerationRequest, ToolCall
+
+MAX_BODY = 256 * 1024
+
+KEPT_HEADERS = (
+    "accept",
+    "anthropic-beta",
+    "anthropic-version",
+    "content-type",
+    "user-agent",
+    "x-stainless-lang",
+    "x-stainless-retry-count",
+)
+"""The request headers that an entry keeps: none of them can hold a key (Q-32)."""
+
+
+def harmless(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that may be kept, by their names in lower case."""
+    found = {name: headers.get(name) for name in KEPT_HEADERS}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """One exchange: what was asked and what became of it.
+
+    `endpoint` and `surface` say what the call was for, `asked_at` when by the mock's clock, `account` who paid.
+    `body` is what the client sent, cut at 256 KiB; `request` what the service understood, once it did. `status`
+    is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
+    client went away before the end. `rule` names the rules that took part, `mismatches` the nearest ones that did
+    not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
+    that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
+    decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
+    that it keeps, in bytes.
+    """
+
+    number: int
+    method: str
+    path: str
+    body: bytes
+    request_id: str
+    endpoint: str = ""
+    surface: str = ""
+    account: str = ""
+    asked_at: float = 0.0
+    status: int = 0
+    request: GenerationRequest | None = None
+    generation: Generation | None = None
+    usage: Usage | None = None
+    charged_micro: int = 0
+    pieces_sent: int = 0
+    client_left: bool = False
+    error: str | None = None
+    rule: str | None = None
+    mismatches: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    not_applied: tuple[str, ...] = ()
+    plan: str = ""
+    weight: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def model(self) -> str | None:
+        """The model as sent, once the request was understood."""
+        return None if self.request is None else self.request.model
+
+    @property
+    def text(self) -> str:
+        """The text of the first choice of the answer, whatever of it got through; empty if there is none."""
+        return "" if self.generation is None else self.generation.choices[0].whole_text
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of the first choice of the answer."""
+        return () if self.generation is None else self.generation.choices[0].tool_calls
+
+    def json(self) -> Any:
+        """The body as the client sent it, parsed; raises ValueError if it is not JSON."""
+        return json.read(self.body)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What a run can be compared by: plain values, the same in every run of the same calls and seed."""
+        try:
+            body = self.json()
+        except ValueError:
+            body = None
+        found: dict[str, Any] = {"method": self.method, "path": self.path, "body": body, "status": self.status}
+        if self.generation is not None:
+            choice = self.generation.choices[0]
+            found["answer"] = {"text": choice.whole_text, "finish_reason": choice.finish_reason}
+            if choice.tool_calls:
+                calls = [{"name": call.name, "arguments": call.arguments} for call in choice.tool_calls]
+                found["answer"]["tool_calls"] = calls
+        if self.usage is not None:
+            found["usage"] = {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+                "cached_tokens": self.usage.cached_tokens,
+            }
+            found["charged_micro"] = self.charged_micro
+        more = {
+            "error": self.error,
+            "rule": self.rule,
+            "faults": list(self.faults),
+            "not_applied": list(self.not_applied),
+            "client_left": self.client_left,
+        }
+        return found | {name: value for name, value in more.items() if value}
+
+    def __str__(self) -> str:
+        """One line for people."""
+        said = [f"{self.number + 1}. {self.method} {self.path}"]
+        if self.request is not None:
+            said.append(f"{self.request.model}{' stream' if self.request.is_streamed else ''}")
+            said.append(_short(self.request.last_user_text))
+        said.append(f"-> {self.status or 'no answer'}")
+        if self.error:
+            said.append(_short(self.error))
+        elif self.generation is not None:
+            calls = " ".join(f"{call.name}({_short(call.arguments)})" for call in self.tool_calls)
+            said.append(calls or _short(self.text))
+        said += [f"[{fault}]" for fault in self.faults]
+        said += [f"[not applied: {fault}]" for fault in self.not_applied]
+        if self.client_left:
+            said.append("(the client left)")
+        return "  ".join(said)
+
+
+def _short(text: str, most: int = 50) -> str:
+    """A text on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return repr(text if len(text) <= most else text[: most - 3] + "...")

@@ -1,0 +1,128 @@
+"""What a test expects of its client: which requests came, how often, in which order, and that rules were used."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from engy_mock.books.entry import Entry
+from engy_mock.books.journal import Journal
+from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.matchers import Condition, conditions
+from engy_mock.scripting.rules import Rule
+from engy_mock.vocabulary.errors import MockError, UnmetExpectation
+from engy_mock.vocabulary.request import GenerationRequest
+
+Functions = tuple[Callable[[GenerationRequest], object], ...]
+
+NEAREST = 5
+"""How many requests that did not fit a message names."""
+
+
+def asked_of(entry: Entry) -> Asked:
+    """A journal entry as the words of `when` see it."""
+    return Asked(
+        endpoint=entry.endpoint,
+        surface=entry.surface,
+        request=entry.request,
+        headers=entry.headers,
+        body=_body(entry),
+    )
+
+
+def _body(entry: Entry) -> Mapping[str, Any]:
+    if entry.request is not None:
+        return entry.request.body
+    try:
+        found = entry.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def found(
+    journal: Journal,
+    functions: Functions,
+    words: Mapping[str, Any],
+    *,
+    times: int | None = None,
+    at_least: int | None = None,
+    at_most: int | None = None,
+) -> list[Entry]:
+    """The exchanges that fit; raises UnmetExpectation unless there are so many, or one if nothing is said."""
+    wanted = _conditions(functions, words)
+    fitting = [entry for entry in journal if not _reasons(wanted, entry)]
+    count = len(fitting)
+    if times is None and at_least is None and at_most is None:
+        at_least = 1
+    if times is not None and count != times:
+        said = f"exactly {times}"
+    elif at_least is not None and count < at_least:
+        said = f"at least {at_least}"
+    elif at_most is not None and count > at_most:
+        said = f"at most {at_most}"
+    else:
+        return fitting
+    raise UnmetExpectation(
+        f"expected {said} of {_described(functions, words)}, there were {count}{_nearest(wanted, journal)}"
+    )
+
+
+def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list[Entry]:
+    """Exchanges that fit these words one after the other, others between them; raises UnmetExpectation."""
+    wanted = [_conditions((), words) for words in steps]
+    entries = iter(journal)
+    met: list[Entry] = []
+    for place, conditions_ in enumerate(wanted):
+        entry = next((one for one in entries if not _reasons(conditions_, one)), None)
+        if entry is None:
+            said = _described((), steps[place])
+            behind = f" behind exchange {met[-1].number + 1}" if met else ""
+            raise UnmetExpectation(
+                f"expected {said} as step {place + 1} of {len(steps)}{behind}{_nearest(conditions_, journal)}"
+            )
+        met.append(entry)
+    return met
+
+
+def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseException]) -> None:
+    """Raise UnmetExpectation for rules that were not used, faults that found no place, and what failed.
+
+    A rule counts as used once it was; one with `times` only when it was used so often.
+    """
+    complaints = [f"the mock failed: {defect!r:.300}" for defect in defects]
+    for rule in rules:
+        if rule.times is not None and rule.used < rule.times:
+            complaints.append(f"{rule.description} was used {rule.used} times of {rule.times}")
+        elif rule.used == 0:
+            complaints.append(f"{rule.description} was never used")
+    for entry in journal:
+        complaints += [f"exchange {entry.number + 1}: fault {one!r} changed nothing" for one in entry.not_applied]
+    if journal.lost:
+        complaints.append(f"{journal.lost} exchanges were dropped from the journal: nobody knows what they were")
+    if complaints:
+        raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
+
+
+def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Condition, ...]:
+    if "key" in words:
+        raise MockError("the journal keeps no keys: ask for account= in engy.journal.where(...) instead")
+    return conditions(functions, words)
+
+
+def _reasons(wanted: tuple[Condition, ...], entry: Entry) -> list[str]:
+    asked = asked_of(entry)
+    return [reason for reason in (condition.check(asked) for condition in wanted) if reason is not None]
+
+
+def _nearest(wanted: tuple[Condition, ...], journal: Journal) -> str:
+    """The exchanges that came nearest to fitting, each with what was missing."""
+    if not len(journal):
+        return "\nno request has reached the mock"
+    missed = [(len(reasons), entry, reasons) for entry in journal if (reasons := _reasons(wanted, entry))]
+    missed.sort(key=lambda one: (one[0], one[1].number))
+    lines = [f"{entry}\n     {'; '.join(reasons)}" for _, entry, reasons in missed[:NEAREST]]
+    return "\nnot among them:\n" + "\n".join(lines) if lines else ""
+
+
+def _described(functions: Functions, words: Mapping[str, Any]) -> str:
+    named = [getattr(function, "__name__", repr(function)) for function in functions]
+    return f"requests with {', '.join([*named, *(f'{word}={value!r}' for word, value in words.items())])}"

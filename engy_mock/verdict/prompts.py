@@ -1,0 +1,91 @@
+"""What a test expects of prompts: text that is in them or not, a budget, a beginning that stays as it is."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from engy_mock.books.entry import Entry
+from engy_mock.vocabulary.errors import UnmetExpectation
+from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
+
+SHOWN = 60
+"""How many characters of a text around a finding are shown."""
+
+
+def texts(request: GenerationRequest) -> list[tuple[str, str]]:
+    """All that a request tells the model, each text with where it stands."""
+    if isinstance(request.prompt, RawPrompt):
+        prompts = request.prompt.prompts
+        return [(f"prompt {place}", text) for place, text in enumerate(prompts) if isinstance(text, str)]
+    found = []
+    for place, message in enumerate(request.messages):
+        found.append((f"message {place} ({message.role})", message.text))
+        found += [(f"message {place}, call of {call.name}", call.arguments) for call in message.tool_calls]
+    return found + [(f"tool {tool.name}", tool.description or "") for tool in request.tools]
+
+
+def check(
+    entries: Iterable[Entry],
+    *,
+    has: Sequence[str] = (),
+    lacks: Sequence[str] = (),
+    max_prompt_tokens: int | None = None,
+) -> None:
+    """Raise UnmetExpectation if a prompt lacks a text, has one that it must not have, or is too long."""
+    complaints: list[str] = []
+    looked_at = 0
+    for entry in entries:
+        if entry.request is None:
+            continue
+        looked_at += 1
+        said = texts(entry.request)
+        for wanted in has:
+            if not any(wanted in text for _, text in said):
+                complaints.append(f"{entry}\n     nothing in its prompt has {wanted!r}")
+        for unwanted in lacks:
+            for where, text in said:
+                if unwanted in text:
+                    complaints.append(f"{entry}\n     {where} has {unwanted!r}: {_around(text, unwanted)!r}")
+        count = entry.usage.prompt_tokens if entry.usage is not None else None
+        if max_prompt_tokens is not None and count is not None and count > max_prompt_tokens:
+            complaints.append(f"{entry}\n     its prompt has {count} tokens, {max_prompt_tokens} are allowed")
+    if not looked_at:
+        raise UnmetExpectation("no request has reached the model, so there is no prompt to look at")
+    if complaints:
+        raise UnmetExpectation("\n".join(complaints))
+
+
+def check_stable_prefix(entries: Iterable[Entry]) -> None:
+    """Raise UnmetExpectation if a turn changes what earlier turns have sent, so that no cache can know it.
+
+    Requests to one model with one first user message (and one cache key) are one conversation; each has to begin
+    with all messages of the one before, and to offer the same tools.
+    """
+    conversations: dict[tuple[str, str | None, str], list[Entry]] = {}
+    for entry in entries:
+        request = entry.request
+        if request is not None and not isinstance(request.prompt, RawPrompt):
+            first = next((message.text for message in request.messages if message.role == "user"), "")
+            conversations.setdefault((request.model, request.cache_key, first), []).append(entry)
+    for group in conversations.values():
+        for before, after in pairwise(group):
+            reason = _changed(before.request, after.request)
+            if reason is not None:
+                raise UnmetExpectation(f"{after}\n     {reason} since\n{before}")
+
+
+def _changed(before: GenerationRequest | None, after: GenerationRequest | None) -> str | None:
+    assert before is not None
+    assert after is not None
+    if before.tools != after.tools:
+        return "the tools have changed"
+    for place, message in enumerate(before.messages):
+        if place >= len(after.messages):
+            return f"message {place} ({message.role}) is gone"
+        if after.messages[place] != message:
+            return f"message {place} ({message.role}) has changed"
+    return None
+
+
+def _around(text: str, found: str) -> str:
+    begin = text.index(found)
+    return text[max(0, begin - SHOWN // 2) : begin + len(found) + SHOWN // 2]

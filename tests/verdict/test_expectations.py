@@ -1,0 +1,179 @@
+"""What a test can expect of its client, and what it is told when that does not come true."""
+
+import json
+
+import pytest
+
+from engy_mock import MockError, ToolCall, UnmetExpectation
+from tests.scripting.captured import ask
+
+
+def turn(engy, *texts, stream=False, **more):
+    """One request with these turns, user and assistant alternating."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
+    return ask(engy, stream=stream, messages=messages, **more)
+
+
+def test_asked_gives_what_fits(engy):
+    turn(engy, "the capital of France")
+    turn(engy, "the capital of Spain", stream=True)
+    ask(engy, "messages", stream=False, text="France again")
+    assert [entry.number for entry in engy.asked(says="France")] == [0, 2]
+    assert [entry.number for entry in engy.asked(stream=True, times=1)] == [1]
+    assert engy.asked(endpoint="messages", at_least=1)[0].surface == "v1"
+    assert engy.asked(says="Italy", times=0) == []
+    assert engy.asked(lambda request: len(request.messages) == 1, times=3)
+    assert [entry.number for entry in engy.asked_in_order({"says": "France"}, {"endpoint": "messages"})] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("expect", "said"),
+    [
+        (
+            lambda engy: engy.asked(says="Italy"),
+            ["at least 1 of requests with says='Italy', there were 0", "lacks"],
+        ),
+        (lambda engy: engy.asked(says="France", times=2), ["exactly 2", "there were 1", "last user turn lacks"]),
+        (lambda engy: engy.asked(at_most=1), ["at most 1", "there were 2"]),
+        (lambda engy: engy.asked(stream=True, model="kimi-k3"), ["stream is False, not True; model is glm-5.2"]),
+        (
+            lambda engy: engy.asked_in_order({"says": "Spain"}, {"says": "France"}),
+            ["as step 2 of 2 behind exchange 2", "France"],
+        ),
+    ],
+)
+def test_what_did_not_come_is_explained(engy, expect, said):
+    """The message names what was expected, how many there were, and the nearest others with their reasons."""
+    turn(engy, "the capital of France")
+    turn(engy, "the capital of Spain")
+    with pytest.raises(UnmetExpectation) as caught:
+        expect(engy)
+    for part in said:
+        assert part in str(caught.value)
+
+
+def test_nothing_came(engy):
+    with pytest.raises(UnmetExpectation, match="no request has reached the mock"):
+        engy.asked()
+    with pytest.raises(UnmetExpectation, match="no request has reached the model"):
+        engy.check_prompts(lacks="secret")
+    with pytest.raises(MockError, match="the journal keeps no keys"):
+        engy.asked(key="sk-engy-x")
+
+
+def test_prompts_are_looked_into(engy):
+    """Text in any turn, arguments of calls and descriptions of tools; and a budget."""
+    turn(engy, "hello", "password: hunter2", "go on")
+    engy.check_prompts(has=["hello", "go on"], lacks="apikey", max_prompt_tokens=500)
+    with pytest.raises(UnmetExpectation, match=r"message 1 \(assistant\) has 'hunter2'"):
+        engy.check_prompts(lacks="hunter2")
+    with pytest.raises(UnmetExpectation, match="nothing in its prompt has 'bye'"):
+        engy.check_prompts(has="bye")
+    with pytest.raises(UnmetExpectation, match=r"its prompt has .* tokens, 3 are allowed"):
+        engy.check_prompts(max_prompt_tokens=3)
+
+
+def test_a_prefix_that_changes_is_found(engy):
+    """Turns that only add keep the cache warm; one that rewrites an earlier turn, or the tools, does not."""
+    turn(engy, "hello", "hi", "first")
+    turn(engy, "another conversation")
+    turn(engy, "hello", "hi", "first", "one", "second")
+    engy.check_prompts(keeps_prefix=True)
+    turn(engy, "hello", "hi!", "first", "one", "second", "two", "third")
+    with pytest.raises(UnmetExpectation, match=r"message 1 \(assistant\) has changed since"):
+        engy.check_prompts(keeps_prefix=True)
+    engy.reset()
+    turn(engy, "hello")
+    turn(engy, "hello", "hi", "more", tools=True)
+    with pytest.raises(UnmetExpectation, match="the tools have changed"):
+        engy.check_prompts(keeps_prefix=True)
+
+
+def test_verify_wants_rules_used(engy):
+    engy.when(says="used").reply("x")
+    engy.when(says="twice").refuse(429, times=2)
+    turn(engy, "used")
+    turn(engy, "twice")
+    with pytest.raises(UnmetExpectation) as caught:
+        engy.verify()
+    assert "when(says='twice') was used 1 times of 2" in str(caught.value)
+    assert "says='used'" not in str(caught.value)
+    turn(engy, "twice")
+    engy.verify()
+    engy.when(says="never").reply("x")
+    with pytest.raises(UnmetExpectation, match=r"when\(says='never'\) was never used"):
+        engy.verify()
+
+
+def test_verify_wants_faults_applied(engy):
+    """D-8: a fault that found no place fails the verification."""
+    engy.when().faults("stall-with-comments")
+    turn(engy, "whole")
+    with pytest.raises(UnmetExpectation, match="exchange 1: fault 'stall-with-comments' changed nothing"):
+        engy.verify()
+
+
+def test_unmatched_requests_know_why(engy):
+    """The journal names the nearest rules, each with its reasons."""
+    engy.when(says="France", stream=True).reply("x")
+    engy.when(says="Spain").reply("y", times=1)
+    turn(engy, "Spain")
+    turn(engy, "Spain, once more")
+    assert engy.journal[0].mismatches == ()
+    assert engy.journal.last.mismatches == (
+        "when(says='Spain'): it has been used 1 times, which is all",
+        "when(says='France', stream=True): last user turn lacks 'France'; stream is False, not True",
+    )
+
+
+def test_strict_refuses_what_no_rule_answers(engy_factory):
+    """An unmatched request is a fault of the mock to the client; the test is told the nearest rules."""
+    engy = engy_factory()
+    engy.settings.strict = True
+    engy.when(says="France").reply("Paris.")
+    assert turn(engy, "France").status == 200
+    seen = turn(engy, "Spain")
+    assert (seen.status, seen.headers["x-engy-mock-bug"]) == (500, "1")
+    (defect,) = engy.gateway.defects
+    assert isinstance(defect, UnmetExpectation)
+    assert "when(says='France'): last user turn lacks 'France'" in str(defect)
+    assert "Spain" in str(defect)
+    engy.gateway.defects.clear()
+
+
+def test_the_journal_reads_well(engy):
+    engy.when(offers="get_weather").reply(tool_calls=[ToolCall("get_weather", city="Paris")])
+    engy.when(says="broken").reply("one two", faults=["reset"])
+    engy.when(says="no").refuse(429)
+    turn(engy, "weather?", tools=True)
+    turn(engy, "broken", stream=True)
+    turn(engy, "no")
+    lines = str(engy.journal).splitlines()
+    assert 'get_weather(\'{"city":"Paris"}\')' in lines[0]
+    assert lines[1].endswith("-> 200  'one two'  [reset]")
+    assert "-> 429  'capacity is exhausted'" in lines[2]
+    assert engy.journal.where(status=429)[0].error == "capacity is exhausted"
+    assert [entry.number for entry in engy.journal.where(lambda entry: bool(entry.faults), endpoint="chat")] == [1]
+    with pytest.raises(AttributeError):
+        engy.journal.where(stauts=429)
+
+
+def test_a_snapshot_is_the_same_in_every_run(engy):
+    """Plain values without times and numbers of processes."""
+
+    def run():
+        engy.reset()
+        engy.when(offers="get_weather").reply(tool_calls=[ToolCall("get_weather", city="Paris")])
+        turn(engy, "hello")
+        turn(engy, "weather?", tools=True)
+        turn(engy, "hello", model="nope")
+        return json.dumps(engy.journal.snapshot())
+
+    first = run()
+    assert run() == first
+    hello, weather, refused = json.loads(first)
+    assert hello["body"]["messages"][0]["content"] == "hello"
+    assert hello["usage"]["prompt_tokens"] > 0
+    assert weather["answer"]["tool_calls"] == [{"name": "get_weather", "arguments": '{"city":"Paris"}'}]
+    assert (refused["status"], refused["error"]) == (404, "model nope not found")

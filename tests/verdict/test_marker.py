@@ -1,0 +1,202 @@
+"""Marker, options and further fixtures of the plugin, in runs of pytest of its own."""
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+SETTINGS = (
+    "-p",
+    "no:cacheprovider",
+    "-o",
+    "asyncio_mode=auto",
+    "-o",
+    "asyncio_default_fixture_loop_scope=function",
+)
+
+CALLS = """
+import httpx2
+import pytest
+
+def call(engy, text="hi"):
+    body = {"model": "glm-5.2", "messages": [{"role": "user", "content": text}], "max_tokens": 5}
+    headers = {"Authorization": f"Bearer {engy.api_key}"}
+    return httpx2.post(f"{engy.base_url}/chat/completions", json=body, headers=headers, timeout=20)
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+
+    def run(code, *arguments):
+        pytester.makepyfile(CALLS + code)
+        return pytester.runpytest_inprocess(*SETTINGS, *arguments)
+
+    return run
+
+
+STORM = "description: A storm.\nrules: [{refuse: 503, times: 1}]\n"
+
+
+def test_the_marker_says_how_the_mock_is(run, pytester):
+    """Scenario by name from the folder `scenarios` of the project, seed, clock, strict and settings."""
+    pytester.mkdir("scenarios").joinpath("storm.yaml").write_text(STORM)
+    run(
+        """
+from engy_mock import WallClock
+
+@pytest.mark.engy(scenario="storm")
+def test_scenario(engy):
+    assert [call(engy).status_code for _ in range(2)] == [503, 200]
+
+def test_next(engy):
+    assert call(engy).status_code == 200
+
+@pytest.mark.engy(seed=7, clock="wall")
+def test_own(engy, request):
+    assert engy.gateway.seed == 7
+    assert isinstance(engy.gateway.clock, WallClock)
+    assert call(engy).status_code == 200
+
+@pytest.mark.engy(settings={"closed_accounts": True})
+def test_settings(engy):
+    assert engy.settings.closed_accounts
+
+@pytest.mark.engy(strict=True)
+class TestStrict:
+    def test_strict(self, engy):
+        engy.when(says="hi").reply("hello")
+        assert call(engy).status_code == 200
+
+    @pytest.mark.engy(strict=False)
+    def test_not(self, engy):
+        assert call(engy).status_code == 200
+"""
+    ).assert_outcomes(passed=6)
+
+
+def test_options(run, pytester):
+    pytester.mkdir("scenarios").joinpath("storm.yaml").write_text(STORM)
+    run(
+        """
+def test_scenario(engy):
+    assert call(engy).status_code == 503
+    assert engy.gateway.seed == 5
+
+@pytest.mark.engy(scenario=[])
+def test_none(engy):
+    assert call(engy).status_code == 200
+""",
+        "--engy-scenario=storm",
+        "--engy-seed=5",
+    ).assert_outcomes(passed=2)
+
+
+def test_strict_and_verify_fail_the_test(run):
+    """What did not come true fails at the end, with the journal beside it."""
+    result = run(
+        """
+@pytest.mark.engy(strict=True)
+def test_strict(engy):
+    engy.when(says="other").reply("x")
+    assert call(engy).status_code == 500
+
+@pytest.mark.engy(verify=True)
+def test_verify(engy):
+    engy.when(says="never").reply("x")
+    call(engy)
+
+def test_shown(engy):
+    call(engy, "what was said")
+    assert False
+"""
+    )
+    result.assert_outcomes(passed=2, failed=1, errors=2)
+    text = result.stdout.str()
+    assert "no rule answers 1. POST /v1/chat/completions" in text
+    assert "when(says='never') was never used" in text
+    assert "engy_mock: what reached the mock" in text
+    assert "'what was said'" in text
+
+
+@pytest.mark.parametrize(
+    ("marker", "said"),
+    [
+        ("engy(scenaro='x')", "the marker engy has no 'scenaro'. Did you mean 'scenario'?"),
+        ("engy('storm')", "the marker engy takes words like scenario="),
+        ("engy(scenario='nowhere')", "there is no scenario 'nowhere'"),
+        ("engy(settings={'stric': True})", "there is no setting 'stric'. Did you mean 'strict'?"),
+    ],
+)
+def test_mistakes_in_a_marker(run, marker, said):
+    result = run(f"@pytest.mark.{marker}\ndef test_it(engy):\n    pass\n")
+    result.assert_outcomes(errors=1)
+    assert said in result.stdout.str()
+
+
+def test_more_mocks_and_other_processes(run):
+    """`engy_factory` makes mocks that stop with the test; `engy_env` leads other processes to the mock."""
+    run(
+        """
+import os
+import subprocess
+import sys
+
+made = []
+
+def test_two(engy_factory, engy):
+    one, two = engy_factory(seed=1), engy_factory(seed=2)
+    made.extend((one, two))
+    assert len({one.port, two.port, engy.port}) == 3
+    assert call(one).json()["id"] != call(two).json()["id"]
+
+def test_stopped():
+    assert not any(engy.is_running for engy in made)
+
+def test_process(engy, engy_env):
+    assert engy_env["OPENAI_BASE_URL"] == engy_env["ENGY_BASE_URL"] == engy.base_url
+    assert engy_env["ENGY_API_KEY"] == engy.api_key
+    code = "import openai; print(openai.OpenAI().models.list().data[0].id)"
+    env = {**os.environ, **engy_env}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert "glm" in done.stdout, done.stderr
+""",
+    ).assert_outcomes(passed=3)
+
+
+def test_unittest_classes(run):
+    """A TestCase has the mock as an attribute."""
+    run(
+        """
+import unittest
+
+@pytest.mark.usefixtures("engy")
+class TestOld(unittest.TestCase):
+    def test_call(self):
+        self.engy.when().reply("hello")
+        self.assertEqual(call(self.engy).json()["choices"][0]["message"]["content"], "hello")
+
+    def test_new(self):
+        self.assertEqual(len(self.engy.journal), 0)
+"""
+    ).assert_outcomes(passed=2)
+
+
+def test_anyio(pytester, monkeypatch):
+    """Asynchronous tests under anyio's plugin use the same fixture."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    pytester.makepyfile(
+        """
+import pytest
+from openai import AsyncOpenAI
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_it(engy, anyio_backend):
+    async with AsyncOpenAI() as client:
+        assert (await client.models.list()).data
+"""
+    )
+    pytester.runpytest_subprocess("-p", "no:asyncio", "-p", "no:cacheprovider").assert_outcomes(passed=1)
