@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from engy_mock.dialects.dialect import Dialect, Page
 from engy_mock.dialects.limits import Headers, anthropic_limits, no_limits, openai_limits
 from engy_mock.dialects.surfaces import V1, V5, Surface
-from engy_mock.vocabulary.errors import MethodNotAllowed, NotFound, quoted
+from engy_mock.vocabulary.errors import MethodNotAllowed, NotFound, RateLimited, quoted
 
 ID_HEADERS = ("X-Engy-Request-Id", "x-request-id")
 """The headers of every answer that carry its request id (E-11)."""
@@ -22,7 +22,7 @@ class Route:
     The dialect also tells the refusals. Both are loaded when they are first asked for: what a run does not use
     costs it nothing. `key_headers` can carry the key, the first that is there counts; without `needs_key` a
     key that is missing or invalid is no reason to refuse.
-    `id_headers` carry the request id, `limit_headers` makes those of a 429 out of the limit and the time.
+    `id_headers` carry the request id, `limit_headers` makes those of a 429 out of its limit and the time.
     A path that ends in `/{name}` stands for any one segment there.
     """
 
@@ -34,7 +34,7 @@ class Route:
     key_headers: tuple[str, ...] = ("authorization",)
     needs_key: bool = True
     id_headers: tuple[str, ...] = ID_HEADERS
-    limit_headers: Callable[[int, float], Headers] = openai_limits
+    limit_headers: Callable[[RateLimited, float], Headers] = openai_limits
 
     @property
     def dialect(self) -> Dialect:

@@ -10,6 +10,8 @@ from threading import Lock
 from typing import Any
 
 from engy_mock.books.accounts import Account, Accounts, Hold
+from engy_mock.books.cache import PromptCache
+from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Entry, Journal, harmless
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
@@ -17,6 +19,7 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.settings import Settings
@@ -69,7 +72,9 @@ class Gateway:
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(init=False)
     journal: Journal = field(default_factory=Journal)
-    accounts: Accounts = field(default_factory=Accounts)
+    accounts: Accounts = field(init=False)
+    fleet: Fleet = field(default_factory=Fleet)
+    cache: PromptCache = field(default_factory=PromptCache)
     records: Records = field(init=False)
     script: Script = field(default_factory=Script)
     defects: list[BaseException] = field(default_factory=list)
@@ -80,21 +85,28 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
+        self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self._engine = Engine(self.catalog, self.seed)
         self._identities = Identities(self.seed)
 
     def reset(self) -> None:
-        """Be as new: journal, accounts, rules, models and ids. Answers still under way keep the old books."""
+        """Be as new: journal, accounts, cache, rules, models and ids. Answers under way keep the old books."""
         with self._lock:
             self.journal = Journal()
-            self.accounts = Accounts()
+            self.accounts = self._new_accounts()
+            self.fleet = Fleet()
+            self.cache = PromptCache()
             self.records = Records(self.seed)
         self.catalog.restore()
         self._identities.forget()
         self.script.clear()
         self.defects = []
         self._known = {}
+
+    def _new_accounts(self) -> Accounts:
+        """The books before anybody has an account of his own; only models of `/v1` have prices."""
+        return Accounts(self.seed, self.clock, lambda: [card.id for card in self.catalog if card.vendor is None])
 
     def warm_up(self) -> None:
         """Load what the first answer needs."""
@@ -130,8 +142,9 @@ class Gateway:
             understood = self._understood(what, body, route, account)
             prepared = understood.prepared
             entry.request = prepared.request
-            hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
+            hold = admitted(prepared, account, route.surface, self.fleet, self.settings, self.clock)
             generation = _with_call_ids(self._said(understood, call, route, entry), request_id)
+            generation = self._remembered(generation, prepared, account)
             exchange = Exchange(entry=entry, route=route, account=account, prepared=prepared, hold=hold)
             steps = exchange.told(generation, self.settings, self.clock.now())
         except BaseException as error:
@@ -170,6 +183,20 @@ class Gateway:
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _remembered(self, generation: Generation, prepared: Prepared, account: Account) -> Generation:
+        """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).
+
+        What a test dictates as usage stays as it is.
+        """
+        if not self.settings.prompt_cache:
+            return generation
+        key = prepared.request.cache_key
+        prompts = [prompt.tokens for prompt in prepared.prompts]
+        cached = self.cache.use(account.name, prepared.card.id, key, prompts)
+        if not cached or generation.is_usage_dictated:
+            return generation
+        return replace(generation, usage=replace(generation.usage, cached_tokens=cached))
 
     def _account(self, call: Call, route: Route) -> Account:
         """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
@@ -245,9 +272,13 @@ class Gateway:
         """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
         card = self._model(request.model, route, account)
         request = contracts.apply(request, card)
-        engine, settings = self._engine, self.settings
-        engine.max_images, engine.max_image_bytes = settings.max_images, settings.max_image_bytes
-        return engine.prepare(request, card, max_scored=route.surface.max_scored_tokens)
+        return self._engine.prepare(
+            request,
+            card,
+            max_scored=route.surface.max_scored_tokens,
+            max_images=self.settings.max_images,
+            max_image_bytes=self.settings.max_image_bytes,
+        )
 
     def _model(self, name: str, route: Route, account: Account) -> ModelCard:
         """The model of this name on this route; raises ApiError."""
@@ -272,7 +303,7 @@ class Gateway:
         body = route.dialect.error(error, route.surface, entry.request_id)
         headers = error.headers
         if isinstance(error, RateLimited):
-            headers += route.limit_headers(error.limit, self.clock.now())
+            headers += route.limit_headers(error, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry.request_id), *headers))
         return iter((Whole(head, body),))
 

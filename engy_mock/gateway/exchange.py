@@ -10,7 +10,6 @@ from engy_mock.dialects.fold import tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
 from engy_mock.model.engine import Prepared
-from engy_mock.model.prices import charge_micro
 from engy_mock.vocabulary.events import ReasoningDelta, Receipt, TextDelta, ToolCallDelta
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
 from engy_mock.vocabulary.wire import Begin, End, Head, Step, Whole, Write
@@ -39,7 +38,9 @@ class Exchange:
         envelope = Envelope(
             request=prepared.request,
             surface=self.route.surface,
-            receipt=Receipt(request_id=entry.request_id, charged_micro=charge),
+            receipt=Receipt(
+                request_id=entry.request_id, charged_micro=charge, proof=prepared.proof(generation.choices)
+            ),
             created=int(now),
             usage=generation.usage,
             shows_cache_counts=settings.messages_cache_counts,
@@ -60,11 +61,11 @@ class Exchange:
 
     def cost(self, usage: Usage) -> int:
         """What so many tokens cost this account, in micro-USD."""
-        return charge_micro(self.account.prices_of(self.prepared.card), usage)
+        return self.hold.cost(usage)
 
     def close(self, usage: Usage, charge: int) -> None:
         """Settle the hold and write down what was delivered."""
-        self.hold.settle(charge)
+        self.hold.settle(charge, completion_tokens=usage.completion_tokens)
         self.entry.usage = usage
         self.entry.charged_micro = charge
 
