@@ -3,6 +3,7 @@
 from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import blake2b
 from threading import Lock
 
 from engy_mock.vocabulary.seeds import digest
@@ -83,8 +84,8 @@ def _chain(server: bytes, prompt: Sequence[int]) -> list[bytes]:
     size = BLOCK * tokens.itemsize
     data = tokens.tobytes()
     chain: list[bytes] = []
-    before = server
+    state = blake2b(server, digest_size=_DIGEST_BYTES)
     for start in range(0, len(data) - size + 1, size):
-        before = digest(before, data[start : start + size])[:_DIGEST_BYTES]
-        chain.append(before)
+        state.update(data[start : start + size])
+        chain.append(state.copy().digest())
     return chain
