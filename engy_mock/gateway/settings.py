@@ -14,10 +14,12 @@ class Settings:
     share a write (E-118). `allowed_hosts`: names accepted in `Host` beside the loopback ones.
     `messages_cache_counts`: messages tell how much of the prompt was cached (E-170). `v5_accepts_bearer`: a
     bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
-    `hurries_retries`: refusals that clients try again carry a hint of one millisecond.
+    `hurries_retries`: refusals that clients try again carry a hint of one millisecond; those for want of room or
+    of a worker only while the clock stands.
     `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
     pictures in a request, and the most bytes of one (E-145). `prompt_cache`: prompts are remembered (E-139).
-    `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts at once.
+    `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
+    are answered at once, None for any number (E-83).
     """
 
     closed_accounts: bool = False

@@ -3,16 +3,18 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from decimal import Decimal
 from threading import Event, Thread
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engy_mock import EngyMock, Prices, Usage
 from engy_mock.books.account import Account, Hold
 from engy_mock.books.accounts import Accounts
 from engy_mock.gateway import Gateway
-from engy_mock.scripting.when import When
+from engy_mock.model.prices import charge_micro, highest_cost_micro
 from engy_mock.vocabulary.errors import ApiError, InsufficientBalance
 from engy_mock.vocabulary.seeds import Draws, digest
 from engy_mock.vocabulary.wire import Call, Step, Whole
@@ -56,6 +58,23 @@ def test_any_history(balance: int, history: list[tuple[str, int, int]]):
         assert account.under_way == len(holds)
 
 
+prices = st.decimals(min_value=0, max_value=20, places=3)
+
+
+@settings(max_examples=200)
+@given(st.tuples(prices, prices, prices), st.tuples(*[st.integers(0, 5000)] * 4), st.integers(0, 100))
+def test_no_answer_costs_more_than_was_held(
+    listed: tuple[Decimal, Decimal, Decimal], counts: tuple[int, int, int, int], discount: int
+):
+    """E-116, E-197: whatever the prices, the cache and the rounding; so what is available is never negative."""
+    cached_price, input_price = sorted(listed[:2])
+    prompt, most, cached, completion = counts
+    share = (100 - Decimal(discount)) / 100
+    own = Prices(input=input_price * share, output=listed[2] * share, cached=cached_price * share)
+    usage = Usage(prompt_tokens=prompt, cached_tokens=min(cached, prompt), completion_tokens=min(completion, most))
+    assert 0 <= charge_micro(own, usage) <= highest_cost_micro(own, prompt, most)
+
+
 CALLERS = 32
 CALLS_OF_EACH = 12
 LIMIT = 12
@@ -92,7 +111,8 @@ def _perform(steps: Any, draws: Draws) -> None:
 
 def test_32_callers_at_once():
     """E-88, E-197 to E-200: whatever they do, the books agree at the end, and at no time was too much promised."""
-    gateway = Gateway()
+    engy = EngyMock()
+    gateway = engy.gateway
     gateway.settings.one_event_per_write = True
     gateway.settings.capacity = LIMIT + 8
     poor = gateway.accounts.open("poor", balance_micro=3_000, max_concurrent=LIMIT)
@@ -101,9 +121,7 @@ def test_32_callers_at_once():
     def fail(request: object) -> str:
         raise ApiError("it failed")
 
-    When(gateway.script, (lambda asked: None if "Fail" in asked.request.last_user_text else "no",), "fails").reply(
-        fail
-    )
+    engy.when(says="Fail").reply(fail)
     watched: list[str] = []
     is_over = Event()
 
