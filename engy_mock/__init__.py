@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from engy_mock.books.account import Account as Account
+    from engy_mock.books.fleet import Worker as Worker
     from engy_mock.gateway import Settings as Settings
     from engy_mock.mock import EngyMock as EngyMock
     from engy_mock.model.cards import ModelCard as ModelCard
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Account": "books.account",
     "ApiError": "vocabulary.errors",
     "EngyMock": "mock",
     "Limits": "serving.limits",
@@ -35,6 +38,7 @@ _HOMES = {
     "UnmetExpectation": "vocabulary.errors",
     "Usage": "vocabulary.generation",
     "WallClock": "vocabulary.clock",
+    "Worker": "books.fleet",
     "tokenizer_file": "model.tokenizer",
 }
 """Where the public names live. None is imported before it is asked for: every run of pytest loads this."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.seeds import digest
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
+    from typing import Unpack
 
     from aiohttp import web
 
+    from engy_mock.books.accounts import Account, Accounts, Terms
+    from engy_mock.books.cache import PromptCache
     from engy_mock.books.entry import Entry
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
@@ -30,15 +31,6 @@ if TYPE_CHECKING:
     from engy_mock.serving.thread import ServerThread
     from engy_mock.vocabulary.clock import Clock
     from engy_mock.vocabulary.request import GenerationRequest
-
-KEY_LENGTH = 43
-KEY_MARK = "mock-"
-
-
-def mock_key(seed: int) -> str:
-    """The API key of the mock with this seed: of the right form (E-19), and plainly nobody's secret."""
-    made_up = urlsafe_b64encode(digest("api key", seed)).decode()
-    return "sk-engy-" + (KEY_MARK + made_up)[:KEY_LENGTH]
 
 
 class EngyMock:
@@ -66,10 +58,11 @@ class EngyMock:
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
+        from engy_mock.books.keys import made_key
         from engy_mock.gateway import Gateway, Settings
 
         self.gateway: Gateway = Gateway(seed=seed, clock=clock or StandingClock(), settings=settings or Settings())
-        self.api_key = mock_key(seed)
+        self.api_key = made_key("api key", seed)
         self._first_settings = replace(self.gateway.settings)
         self._first_time = self.gateway.clock.now()
         self._host = host
@@ -115,6 +108,16 @@ class EngyMock:
     def catalog(self) -> Catalog:
         """Its models: add some, exchange their tokenizers and templates, mark them unavailable."""
         return self.gateway.catalog
+
+    @property
+    def accounts(self) -> Accounts:
+        """Its accounts by name; `accounts.default` is the one that keys open which nobody registered."""
+        return self.gateway.accounts
+
+    @property
+    def cache(self) -> PromptCache:
+        """The prompts that it remembers; `cache.clear()` forgets them."""
+        return self.gateway.cache
 
     @property
     def settings(self) -> Settings:
@@ -202,6 +205,14 @@ class EngyMock:
         of what is wrong.
         """
         return self.gateway.scenes.begin(wanted)
+
+    def account(self, name: str | None = None, *, key: str | None = None, **terms: Unpack[Terms]) -> Account:
+        """Open an account with a key of its own: `key = engy.account(balance_micro=50).key`.
+
+        Terms: balance_micro, prices, discount_percent, max_concurrent, requests_per_minute, tokens_per_minute. A
+        reset forgets it. Raises MockError for what cannot be.
+        """
+        return self.gateway.accounts.open(name, key=key, **terms)
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""

@@ -1,1 +1,1 @@
-"""What the service remembers: accounts and their holds, and the journal."""
+"""What the service remembers: accounts and their holds, workers and their limits, prompts, and the journal."""

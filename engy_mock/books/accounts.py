@@ -1,81 +1,96 @@
-"""Who pays: accounts, the keys that open them, and the credit that is set aside while an answer runs."""
+"""All accounts of one mock, by name and by key."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
+from typing import Unpack
 
-from engy_mock.model.cards import ModelCard, Prices
-from engy_mock.vocabulary.errors import InsufficientBalance, InvalidKey
+from engy_mock.books.account import DEFAULT_BALANCE_MICRO, Account, Hold, Terms
+from engy_mock.books.keys import checked_key, made_key
+from engy_mock.vocabulary.clock import Clock, StandingClock
+from engy_mock.vocabulary.errors import InvalidKey, MockError, did_you_mean
 
-DEFAULT_BALANCE_MICRO = 1_000_000_000
-"""What the default account starts with, in micro-USD (E-201)."""
-
-
-@dataclass(slots=True)
-class Hold:
-    """Credit set aside for one answer, in micro-USD; settled once."""
-
-    account: "Account"
-    amount_micro: int
-    is_open: bool = True
-
-    def settle(self, charge_micro: int) -> None:
-        """Replace it by the charge; one that is settled already stays so."""
-        account = self.account
-        with account.lock:
-            if not self.is_open:
-                return
-            self.is_open = False
-            account.held_micro -= self.amount_micro
-            account.balance_micro -= charge_micro
-            account.charged_micro += charge_micro
+MAX_NAME = 100
 
 
-@dataclass(slots=True)
-class Account:
-    """A balance in micro-USD with the holds that are open on it.
+class Accounts:
+    """All accounts of one mock; keys that nobody registered open the default one (E-18).
 
-    `prices` maps a model id to prices of its own.
+    `models` tells the ids of the models that have a price.
     """
 
-    name: str = "default"
-    balance_micro: int = DEFAULT_BALANCE_MICRO
-    prices: Mapping[str, Prices] = field(default_factory=dict)
-    held_micro: int = 0
-    charged_micro: int = 0
-    lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+    def __init__(
+        self,
+        seed: int = 0,
+        clock: Clock | None = None,
+        models: Callable[[], Sequence[str] | None] = lambda: None,
+    ) -> None:
+        self.clock: Clock = clock or StandingClock()
+        self.models = models
+        self.by_key: dict[str, Account] = {}
+        self.default = Account(book=self)
+        self._seed = seed
+        self._by_name = {self.default.name: self.default}
+        self._lock = Lock()
 
-    @property
-    def available_micro(self) -> int:
-        """The balance less the open holds."""
-        return self.balance_micro - self.held_micro
+    def open(self, name: str | None = None, *, key: str | None = None, **terms: Unpack[Terms]) -> Account:
+        """A new account with a key; raises MockError for a name or a key that is taken or cannot be."""
+        with self._lock:
+            if name is None:
+                name = next(_not_in(self._by_name))
+            _check_name(name)
+            if name in self._by_name:
+                raise MockError(f"there is an account {name!r} already: engy.accounts[{name!r}] is it")
+            account = Account(name, book=self, **terms)
+            account.add_key(key)
+            self._by_name[name] = account
+            return account
 
-    def prices_of(self, card: ModelCard) -> Prices:
-        """What this account pays for a model (E-37)."""
-        return self.prices.get(card.id, card.prices)
+    def __iter__(self) -> Iterator[Account]:
+        return iter(tuple(self._by_name.values()))
 
-    def hold(self, amount_micro: int) -> Hold:
-        """Set credit aside; raises InsufficientBalance if less is available (equal is enough)."""
-        with self.lock:
-            available = self.available_micro
-            if available < amount_micro:
-                raise InsufficientBalance(f"request needs {amount_micro} micro-USD, {available} available")
-            self.held_micro += amount_micro
-        return Hold(self, amount_micro)
+    def __len__(self) -> int:
+        return len(self._by_name)
 
+    def __getitem__(self, name: str) -> Account:
+        """The account of this name; raises MockError."""
+        account = self._by_name.get(name)
+        if account is None:
+            raise MockError(f"there is no account {name!r:.80}.{did_you_mean(str(name), tuple(self._by_name))}")
+        return account
 
-@dataclass(slots=True)
-class Accounts:
-    """All accounts of one mock by key; keys that nobody registered open the default account (E-18)."""
-
-    default: Account = field(default_factory=Account)
-    by_key: dict[str, Account] = field(default_factory=dict)
+    def registered(self, account: Account, key: str | None, *, number: int) -> str:
+        """The key, or the account's next one from the seed (E-19), once it opens the account."""
+        key = made_key("account key", self._seed, account.name, number) if key is None else checked_key(key)
+        if self.by_key.setdefault(key, account) is not account or not account.is_opened_by(key):
+            owner = self.by_key[key].name
+            raise MockError(f"this key belongs to account {owner!r:.80}, or did once: each key is given once only")
+        return key
 
     def opened_by(self, key: str, *, key_prefix: str, is_closed: bool) -> Account:
         """The account of a key; raises InvalidKey."""
         account = self.by_key.get(key)
         if account is not None:
+            if not account.is_opened_by(key):
+                raise InvalidKey("invalid api key")
             return account
         if is_closed or not key.startswith(key_prefix) or len(key) <= len(key_prefix):
             raise InvalidKey("invalid api key")
         return self.default
+
+
+def _not_in(taken: Mapping[str, Account]) -> Iterator[str]:
+    """Names that no account has."""
+    return (name for number in range(1, len(taken) + 2) if (name := f"account-{number}") not in taken)
+
+
+def _check_name(name: object) -> None:
+    """Raise MockError for a name that could not stand in a header (S-13)."""
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not (name.isascii() and name.isprintable()):
+        raise MockError(
+            f"an account's name is a text of 1 to {MAX_NAME} printable ASCII characters, got {name!r:.80}"
+        )
+    if name != name.strip():
+        raise MockError(f"an account's name has no blanks around it, got {name!r}: write {name.strip()!r}")
+
+
+__all__ = ["DEFAULT_BALANCE_MICRO", "Account", "Accounts", "Hold", "Terms"]

@@ -2,31 +2,30 @@
 
 from datetime import UTC, datetime
 
+from engy_mock.vocabulary.errors import RateLimited
+
 Headers = tuple[tuple[str, str], ...]
 
-PAUSE_SECONDS = 1
-"""After so long another request is welcome."""
 
-
-def openai_limits(limit: int, now: float) -> Headers:
+def openai_limits(error: RateLimited, now: float) -> Headers:
     """The limit in force, as OpenAI's clients know it."""
     return (
-        ("x-ratelimit-limit-requests", str(limit)),
-        ("x-ratelimit-remaining-requests", "0"),
-        ("x-ratelimit-reset-requests", f"{PAUSE_SECONDS}s"),
+        (f"x-ratelimit-limit-{error.unit}", str(error.limit)),
+        (f"x-ratelimit-remaining-{error.unit}", "0"),
+        (f"x-ratelimit-reset-{error.unit}", f"{error.seconds}s"),
     )
 
 
-def no_limits(limit: int, now: float) -> Headers:
+def no_limits(error: RateLimited, now: float) -> Headers:
     """Nothing, where clients know of no such headers."""
     return ()
 
 
-def anthropic_limits(limit: int, now: float) -> Headers:
+def anthropic_limits(error: RateLimited, now: float) -> Headers:
     """The same as Anthropic's clients know it, with the time of the reset."""
-    reset = datetime.fromtimestamp(int(now) + PAUSE_SECONDS, UTC)
+    reset = datetime.fromtimestamp(int(now) + error.seconds, UTC)
     return (
-        ("anthropic-ratelimit-requests-limit", str(limit)),
-        ("anthropic-ratelimit-requests-remaining", "0"),
-        ("anthropic-ratelimit-requests-reset", f"{reset:%Y-%m-%dT%H:%M:%SZ}"),
+        (f"anthropic-ratelimit-{error.unit}-limit", str(error.limit)),
+        (f"anthropic-ratelimit-{error.unit}-remaining", "0"),
+        (f"anthropic-ratelimit-{error.unit}-reset", f"{reset:%Y-%m-%dT%H:%M:%SZ}"),
     )

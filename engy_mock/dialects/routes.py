@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from engy_mock.dialects.dialect import Dialect, Page
 from engy_mock.dialects.limits import Headers, anthropic_limits, no_limits, openai_limits
 from engy_mock.dialects.surfaces import V1, V5, Surface
-from engy_mock.vocabulary.errors import MethodNotAllowed, NotFound, quoted
+from engy_mock.vocabulary.errors import MethodNotAllowed, NotFound, RateLimited, quoted
 
 ID_HEADERS = ("X-Engy-Request-Id", "x-request-id")
 """The headers of every answer that carry its request id (E-11)."""
@@ -35,7 +35,7 @@ class Route:
     key_headers: tuple[str, ...] = ("authorization",)
     needs_key: bool = True
     id_headers: tuple[str, ...] = ID_HEADERS
-    limit_headers: Callable[[int, float], Headers] = openai_limits
+    limit_headers: Callable[[RateLimited, float], Headers] = openai_limits
     serves: str = ""
 
     @property

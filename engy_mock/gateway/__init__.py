@@ -5,12 +5,14 @@ Everything is decided before the first step; the books are closed before the las
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 from engy_mock.books.accounts import Account, Accounts, Hold
+from engy_mock.books.cache import PromptCache
 from engy_mock.books.entry import Entry, harmless
+from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
@@ -18,6 +20,7 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
@@ -72,7 +75,9 @@ class Gateway:
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(init=False)
     journal: Journal = field(default_factory=Journal)
-    accounts: Accounts = field(default_factory=Accounts)
+    accounts: Accounts = field(init=False)
+    fleet: Fleet = field(default_factory=Fleet)
+    cache: PromptCache = field(default_factory=PromptCache)
     records: Records = field(init=False)
     script: Script = field(init=False)
     scenes: Scenes = field(init=False)
@@ -85,6 +90,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
+        self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
         self.script = Script(now=self.now, more=self.scenes.stage.rules)
@@ -97,13 +103,15 @@ class Gateway:
         return self.clock.now()
 
     def reset(self) -> None:
-        """Be as new: journal, accounts, rules, scenarios, models and ids.
+        """Be as new: journal, accounts, cache, rules, scenarios, models and ids.
 
         Answers still under way keep the old books.
         """
         with self._lock:
             self.journal = Journal()
-            self.accounts = Accounts()
+            self.accounts = self._new_accounts()
+            self.fleet = Fleet()
+            self.cache = PromptCache()
             self.records = Records(self.seed)
         self.scenes.clear()
         self.catalog.restore()
@@ -111,6 +119,10 @@ class Gateway:
         self.script.clear()
         self.defects = []
         self._known = {}
+
+    def _new_accounts(self) -> Accounts:
+        """The books before anybody has an account of his own; only models of `/v1` have prices."""
+        return Accounts(self.seed, self.clock, lambda: [card.id for card in self.catalog if card.vendor is None])
 
     def warm_up(self) -> None:
         """Load what the first answer needs."""
@@ -150,7 +162,7 @@ class Gateway:
             understood = self._understood(what, body, route, account)
             prepared = understood.prepared
             entry.request = prepared.request
-            hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
+            hold = admitted(prepared, account, route.surface, self.fleet, self.settings, self.clock)
             exchange = Exchange(
                 entry=entry,
                 route=route,
@@ -163,6 +175,7 @@ class Gateway:
             found = None if asked is None else self._direction.chosen(asked, entry)
             if asked is None or found is None:
                 generation = with_call_ids(self._made_up(understood), request_id)
+                generation = self._remembered(generation, prepared, account)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
                 steps = self._scripted(exchange, found, understood, asked)
@@ -194,6 +207,8 @@ class Gateway:
             said = self._engine.generate(prepared, answer)
         else:
             said = self._made_up(understood)
+        if isinstance(said, Generation):
+            said = self._remembered(said, prepared, exchange.account)
         if found.faults:
             return self._direction.marred(exchange, said, found, asked)
         if isinstance(said, ApiError):
@@ -209,6 +224,20 @@ class Gateway:
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _remembered(self, generation: Generation, prepared: Prepared, account: Account) -> Generation:
+        """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).
+
+        What a test dictates as usage stays as it is.
+        """
+        if not self.settings.prompt_cache:
+            return generation
+        key = prepared.request.cache_key
+        prompts = [prompt.tokens for prompt in prepared.prompts]
+        cached = self.cache.use(account.name, prepared.card.id, key, prompts)
+        if not cached or generation.is_usage_dictated:
+            return generation
+        return replace(generation, usage=replace(generation.usage, cached_tokens=cached))
 
     def _account(self, call: Call, route: Route) -> Account:
         """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
@@ -295,9 +324,13 @@ class Gateway:
         """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
         card = self._model(request.model, route, account)
         request = contracts.apply(request, card)
-        engine, settings = self._engine, self.settings
-        engine.max_images, engine.max_image_bytes = settings.max_images, settings.max_image_bytes
-        return engine.prepare(request, card, max_scored=route.surface.max_scored_tokens)
+        return self._engine.prepare(
+            request,
+            card,
+            max_scored=route.surface.max_scored_tokens,
+            max_images=self.settings.max_images,
+            max_image_bytes=self.settings.max_image_bytes,
+        )
 
     def _model(self, name: str, route: Route, account: Account) -> ModelCard:
         """The model of this name on this route; raises ApiError."""

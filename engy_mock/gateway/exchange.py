@@ -14,7 +14,6 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
-from engy_mock.model.prices import charge_micro
 from engy_mock.vocabulary.errors import ApiError, RateLimited
 from engy_mock.vocabulary.events import (
     Ended,
@@ -114,7 +113,11 @@ class Exchange:
         envelope = Envelope(
             request=self._stub() if prepared is None else prepared.request,
             surface=route.surface,
-            receipt=Receipt(request_id=self.entry.request_id, charged_micro=self.cost(usage)),
+            receipt=Receipt(
+                request_id=self.entry.request_id,
+                charged_micro=self.cost(usage),
+                proof=None if prepared is None or generation is None else prepared.proof(generation.choices),
+            ),
             created=int(now),
             usage=usage,
             shows_cache_counts=settings.messages_cache_counts,
@@ -143,11 +146,11 @@ class Exchange:
         """What so many tokens cost this account, in micro-USD."""
         if self.prepared is None:
             return 0
-        return charge_micro(self.account.prices_of(self.prepared.card), usage)
+        return self.hold.cost(usage)
 
     def close(self, usage: Usage, charge: int) -> None:
         """Settle the hold and write down what was delivered."""
-        self.hold.settle(charge)
+        self.hold.settle(charge, completion_tokens=usage.completion_tokens)
         self.entry.usage = usage
         self.entry.charged_micro = charge
 
@@ -299,7 +302,7 @@ def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:
 def refusal_headers(error: ApiError, route: Route, now: float) -> tuple[tuple[str, str], ...]:
     """The headers that belong to a refusal (E-194)."""
     if isinstance(error, RateLimited):
-        return (*error.headers, *route.limit_headers(error.limit, now))
+        return (*error.headers, *route.limit_headers(error, now))
     return error.headers
 
 

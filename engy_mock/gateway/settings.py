@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
 
 
@@ -13,11 +14,14 @@ class Settings:
     share a write (E-118). `allowed_hosts`: names accepted in `Host` beside the loopback ones.
     `messages_cache_counts`: messages tell how much of the prompt was cached (E-170). `v5_accepts_bearer`: a
     bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
-    `hurries_retries`: scripted refusals that clients try again carry a hint of one millisecond.
+    `hurries_retries`: refusals that clients try again carry a hint of one millisecond; those for want of room or
+    of a worker only while the clock stands.
     `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
     pictures in a request, and the most bytes of one (E-145). `scenario_header`: a request may ask for a
     scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
-    mistake of the test, and the model says nothing of its own.
+    mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
+    `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
+    are answered at once, None for any number (E-83).
     """
 
     closed_accounts: bool = False
@@ -32,3 +36,6 @@ class Settings:
     max_image_bytes: int = MAX_IMAGE_BYTES
     scenario_header: bool = False
     strict: bool = False
+    prompt_cache: bool = True
+    workers: tuple[Worker, ...] = WORKERS
+    capacity: int | None = None

@@ -148,6 +148,22 @@ def compose(parts: Parts, tokenizer: Tokenizer, *, limit: int, stop: tuple[str, 
     )
 
 
+def spoken(parts: Parts, tokenizer: Tokenizer, end: int) -> list[int]:
+    """All tokens of an answer before limits and stops, with its marks and its end: what is counted begins so."""
+    marks = tokenizer.marks
+    tokens = list(parts.reasoning or ())
+    if parts.reasoning is not None and parts.is_reasoning_closed:
+        tokens.append(marks["</think>"])
+    tokens += parts.text
+    for call in parts.calls:
+        tokens.append(marks["<tool_call>"])
+        tokens += call_tokens(call.name, call.arguments, tokenizer)
+        tokens.append(marks["</tool_call>"])
+    if parts.is_ended:
+        tokens.append(end)
+    return tokens
+
+
 def _first_stop(text: str, stop: tuple[str, ...]) -> tuple[int, str] | None:
     """Where the first match begins, and which it is; of those at one place the longest."""
     matches = [(text.find(word), -len(word), word) for word in stop if word and word in text]

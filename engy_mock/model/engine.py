@@ -5,13 +5,15 @@ Nothing here has state or looks at the time: the same request gives the same ans
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from engy_mock.model.cards import Level, ModelCard, Prices
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.composing import Parts, compose
+from engy_mock.model.composing import Parts, compose, spoken
 from engy_mock.model.copies import beginnings
 from engy_mock.model.forms import demanded
 from engy_mock.model.prices import highest_cost_micro
+from engy_mock.model.proof import proof
 from engy_mock.model.sampling import Knobs
 from engy_mock.model.templates import Rendered
 from engy_mock.model.tokenizer import Tokenizer
@@ -47,6 +49,12 @@ class Prepared:
         """The tokens of all prompts."""
         return sum([len(prompt.tokens) for prompt in self.prompts])
 
+    def proof(self, choices: Sequence[Choice]) -> dict[str, Any] | None:
+        """The proof of what these choices say, if one was demanded (E-146)."""
+        if not self.request.provider.require_proof:
+            return None
+        return proof(self.card.id, [prompt.tokens for prompt in self.prompts], choices)
+
     def highest_cost_micro(self, prices: Prices) -> int:
         """What the answer can cost at the most, in micro-USD (E-197)."""
         most = self.max_tokens * len(self.prompts) * self.request.copies
@@ -59,17 +67,23 @@ class Engine:
 
     catalog: Catalog
     seed: int = 0
-    max_images: int = MAX_IMAGES
-    max_image_bytes: int = MAX_IMAGE_BYTES
 
-    def prepare(self, request: GenerationRequest, card: ModelCard, *, max_scored: int | None = None) -> Prepared:
+    def prepare(
+        self,
+        request: GenerationRequest,
+        card: ModelCard,
+        *,
+        max_scored: int | None = None,
+        max_images: int = MAX_IMAGES,
+        max_image_bytes: int = MAX_IMAGE_BYTES,
+    ) -> Prepared:
         """Render and measure; raises ApiError in the order of E-76 to E-81."""
         tokenizer = self.catalog.tokenizer(card)
         prompt = request.prompt
         level: Level = "off"
         rendered: tuple[Rendered, ...]
         if isinstance(prompt, Conversation):
-            self._check_images(prompt, card)
+            _check_images(prompt, card, max_images, max_image_bytes)
             level = "off" if prompt.is_prefilled else card.level(request.thinking)
             rendered = (self.catalog.template(card)(prompt, request.tools, level, tokenizer),)
             longest = len(rendered[0].tokens)
@@ -127,7 +141,7 @@ class Engine:
             reasoning_tokens=reasoning_tokens,
         )
         if reply is not None and reply.usage is not None:
-            usage = reply.usage
+            return Generation(choices=tuple(choices), usage=reply.usage, is_usage_dictated=True)
         return Generation(choices=tuple(choices), usage=usage)
 
     def knobs(self, sampling: Sampling, card: ModelCard) -> Knobs:
@@ -188,6 +202,9 @@ class Engine:
             if scoring.start is not None and prompt_logprobs:
                 first = prompt_logprobs[0]
                 prompt_logprobs = (_without_value(first), *prompt_logprobs[1:])
+        output_ids: tuple[int, ...] = ()
+        if request.provider.require_proof:
+            output_ids = tuple(spoken(parts, tokenizer, language.end)[: composed.completion_tokens])
         calls, finish = composed.tool_calls, composed.finish_reason
         if request.tool_choice.mode == "none" and calls:
             # "API overview": calls are removed from the answer; they have been made and are paid for (E-137).
@@ -203,6 +220,7 @@ class Engine:
             prompt_logprobs=prompt_logprobs,
             prompt_text=_echoed(prompt, tokenizer) if is_raw and scoring.echo else None,
             token_ids=tuple(composed.text_tokens),
+            output_ids=output_ids,
             response=None if reply is None else reply.response,
         )
         return choice, composed.completion_tokens, composed.reasoning_tokens
@@ -258,25 +276,26 @@ class Engine:
         schema = b"" if form.schema is None else json.write(form.schema)
         return digest("content", self.seed, _packed(context), repr((cuts, shifts, rest)), schema)
 
-    def _check_images(self, conversation: Conversation, card: ModelCard) -> None:
-        images = [image for message in conversation.messages for image in message.images]
-        if not images:
-            return
-        if not card.takes_images:
-            raise takes_no_images(card)
-        for number, image in enumerate(images, 1):
-            if len(image.data) > self.max_image_bytes:
-                raise TooLarge(
-                    f"image {number} has {len(image.data)} bytes, at most {self.max_image_bytes} allowed",
-                    param="messages",
-                )
-        if len(images) > self.max_images:
-            raise TooLarge(f"{len(images)} images, at most {self.max_images} allowed", param="messages")
-
 
 def takes_no_images(card: ModelCard) -> InvalidRequest:
     """What a model for text alone says to a picture (E-76)."""
     return InvalidRequest(f"{card.id} does not accept images", param="messages")
+
+
+def _check_images(conversation: Conversation, card: ModelCard, most: int, most_bytes: int) -> None:
+    """The limits on pictures (E-76, E-78)."""
+    images = [image for message in conversation.messages for image in message.images]
+    if not images:
+        return
+    if not card.takes_images:
+        raise takes_no_images(card)
+    for number, image in enumerate(images, 1):
+        if len(image.data) > most_bytes:
+            raise TooLarge(
+                f"image {number} has {len(image.data)} bytes, at most {most_bytes} allowed", param="messages"
+            )
+    if len(images) > most:
+        raise TooLarge(f"{len(images)} images, at most {most} allowed", param="messages")
 
 
 def _packed(tokens: Sequence[int]) -> bytes:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 _KEY = re.compile(r"sk-engy-[\w-]+")
 MAX_QUOTED = 200
@@ -151,12 +151,27 @@ class Unprocessable(ApiError):
 
 
 class RateLimited(ApiError):
-    """429: capacity is exhausted, or a concurrency limit is reached; `limit` is the one in force (E-194)."""
+    """429: capacity is exhausted, or a limit is reached.
+
+    `limit` is the one in force, of requests or of tokens (E-194); there is room again after so many `seconds`.
+    """
 
     status = 429
     openai_type = anthropic_type = "rate_limit_error"
 
-    limit: int = 1
+    def __init__(
+        self,
+        message: str,
+        *,
+        limit: int = 1,
+        unit: Literal["requests", "tokens"] = "requests",
+        seconds: int = 1,
+        **told: Any,
+    ) -> None:
+        super().__init__(message, **told)
+        self.limit = limit
+        self.unit = unit
+        self.seconds = seconds
 
 
 class MockFailed(ApiError):

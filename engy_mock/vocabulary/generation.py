@@ -93,7 +93,8 @@ class Choice:
     A piece is one token, or the fewest tokens that make whole characters (E-121). `logprobs` has one tuple
     of entries for each piece of text. `prompt_logprobs` are the scored tokens of a raw prompt, `prompt_text`
     the echoed prompt. `stop_sequence` is the text that matched, if one did. `response` is what an inference
-    call is answered in place of text.
+    call is answered in place of text. `token_ids` are those of the text; `output_ids` all that were made, marks
+    and end included, where a proof was demanded.
     """
 
     index: int = 0
@@ -107,6 +108,7 @@ class Choice:
     prompt_text: str | None = None
     response: Any = None
     token_ids: tuple[int, ...] = ()
+    output_ids: tuple[int, ...] = ()
 
     @property
     def whole_text(self) -> str:
@@ -121,10 +123,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """Everything that one request is going to be told."""
+    """Everything that one request is going to be told; `usage` is counted, or dictated by a test."""
 
     choices: tuple[Choice, ...]
     usage: Usage
+    is_usage_dictated: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

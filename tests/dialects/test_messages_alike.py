@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engy_mock.dialects.chat import Chat
 from engy_mock.dialects.messages import Messages
 from engy_mock.dialects.surfaces import V1
-from engy_mock.gateway import Gateway
+from engy_mock.gateway import Gateway, Settings
 from engy_mock.vocabulary.wire import Call, Whole
 
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n\x00\x01").decode()
@@ -283,8 +283,8 @@ def test_any_conversation(conversation: list[tuple[str, Any]]):
 
 @cache
 def gateway() -> Gateway:
-    """One service for all conversations: the content of an answer does not depend on earlier ones."""
-    return Gateway()
+    """One service for all conversations: without a cache no answer depends on earlier ones."""
+    return Gateway(settings=Settings(prompt_cache=False))
 
 
 def answer(path: str, body: dict[str, Any]) -> dict[str, Any]:

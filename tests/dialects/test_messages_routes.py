@@ -394,12 +394,13 @@ def test_counting_is_free():
 
 def test_limit_headers():
     """E-194, R-44: whole numbers, and the time of the reset from the mock's clock."""
-    assert anthropic_limits(4, 1792281600.5) == (
+    error = RateLimited("m", limit=4)
+    assert anthropic_limits(error, 1792281600.5) == (
         ("anthropic-ratelimit-requests-limit", "4"),
         ("anthropic-ratelimit-requests-remaining", "0"),
         ("anthropic-ratelimit-requests-reset", "2026-10-18T00:00:01Z"),
     )
-    assert openai_limits(4, 1792281600.5) == (
+    assert openai_limits(error, 1792281600.5) == (
         ("x-ratelimit-limit-requests", "4"),
         ("x-ratelimit-remaining-requests", "0"),
         ("x-ratelimit-reset-requests", "1s"),
@@ -416,8 +417,7 @@ def test_limit_headers():
 )
 def test_limit_headers_by_route(monkeypatch: pytest.MonkeyPatch, path: str, header: str, others: str):
     """E-194, R-44: a 429 has `Retry-After` and the limit headers of its dialect."""
-    error = RateLimited("concurrency limit of 4 reached", headers=(("Retry-After", "1"),))
-    error.limit = 4
+    error = RateLimited("concurrency limit of 4 reached", limit=4, headers=(("Retry-After", "1"),))
 
     def crowded(*_: object, **__: object) -> None:
         raise error

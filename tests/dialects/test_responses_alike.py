@@ -10,7 +10,7 @@ import pytest
 from engy_mock.dialects.chat import Chat
 from engy_mock.dialects.responses import Responses
 from engy_mock.dialects.surfaces import V1
-from engy_mock.gateway import Gateway
+from engy_mock.gateway import Gateway, Settings
 from engy_mock.vocabulary.wire import Call, End, Whole, Write
 from tests.dialects.heard_responses import heard, response
 
@@ -202,8 +202,8 @@ def test_the_same_request(chat: dict[str, Any], fields: dict[str, Any]):
 
 @cache
 def gateway() -> Gateway:
-    """One service for all conversations: the content of an answer does not depend on earlier ones."""
-    return Gateway()
+    """One service for all conversations: without a cache no answer depends on earlier ones."""
+    return Gateway(settings=Settings(prompt_cache=False))
 
 
 def answer(path: str, body: dict[str, Any]) -> bytes:

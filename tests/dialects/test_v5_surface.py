@@ -11,6 +11,8 @@ from engy_mock.dialects import errors, routes
 from engy_mock.dialects.surfaces import V1, V5
 from engy_mock.gateway import Gateway
 from engy_mock.model.vendors import VENDOR_CARDS, VENDORS, check_vendor, vendor_card
+from engy_mock.scripting.refusals import Refusal
+from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import (
@@ -472,17 +474,21 @@ ORDER: list[tuple[str, int, dict[str, Any]]] = [
     ("vendor", 400, {"fields": {"model": "acme/x"}}),
     ("name", 404, {"fields": {"model": "openai/nope"}}),
     ("window", 400, {"fields": {"model": "openai/gpt-3.5-turbo-instruct", "max_tokens": 4096}}),
+    ("concurrency", 429, {"is_crowded": True}),
 ]
 
 
 @pytest.mark.parametrize("place", range(len(ORDER)), ids=[row[0] for row in ORDER])
 def test_order_of_refusals(gateway: Gateway, place: int):
     """S-81: of all that is wrong with a call the first in this order is told."""
-    gateway.accounts.by_key["own"] = Account(name="a1")
+    account = gateway.accounts.by_key["own"] = Account(name="a1")
     wrong: dict[str, Any] = {"path": COMPLETIONS_PATH, "method": "POST", "headers": {"x-api-key": "own"}}
     fields = dict(COMPLETION)
     for _, _, change in reversed(ORDER[place:]):
         change = dict(change)
+        if change.pop("is_crowded", False):
+            account.hold(0)
+            account.max_concurrent = 1
         fields |= change.pop("fields", {})
         headers = change.pop("headers", {})
         wrong |= change
@@ -492,6 +498,17 @@ def test_order_of_refusals(gateway: Gateway, place: int):
     assert isinstance(step, Whole)
     assert step.head.status == ORDER[place][1]
     assert list(json.read(step.body)) == ["detail"]
+
+
+def test_a_rule_comes_last(gateway: Gateway):
+    """S-81: what a test has scripted is not reached by a request that is refused anyhow."""
+    account = gateway.accounts.by_key["own"] = Account(name="a1", max_concurrent=1)
+    gateway.script.add(Rule(description="all", conditions=(), answers=(Refusal(status=418),)))
+    held = account.hold(0)
+    headers = {"x-api-key": "own"}
+    assert ask(gateway, CHAT_PATH, CHAT, headers=headers).status == 429
+    held.settle(0)
+    assert ask(gateway, CHAT_PATH, CHAT, headers=headers).status == 418
 
 
 def test_time_shows(gateway: Gateway):

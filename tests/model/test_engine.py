@@ -8,7 +8,7 @@ import pytest
 from engy_mock.model import corpus as corpora
 from engy_mock.model.cards import CARDS
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import MAX_IMAGE_BYTES, Engine
+from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES, Engine
 from engy_mock.model.templates import Rendered
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge
 from engy_mock.vocabulary.generation import Reply, Usage
@@ -26,7 +26,6 @@ from engy_mock.vocabulary.request import (
 )
 from tests.model.made import (
     BUNDLED,
-    CATALOG,
     ENGINE,
     MODELS,
     all_readings,
@@ -49,13 +48,13 @@ def _shown(*images: Image) -> Message:
     return Message(role="user", text="Look", parts=("Look", *images))
 
 
-def _prepared(request, *, max_scored=None, engine=ENGINE):
-    return engine.prepare(request, engine.catalog.find(request.model), max_scored=max_scored)
+def _prepared(request, *, engine=ENGINE, **limits):
+    return engine.prepare(request, engine.catalog.find(request.model), **limits)
 
 
-def _refused(request, *, max_scored=None, engine=ENGINE) -> ApiError:
+def _refused(request, *, engine=ENGINE, **limits) -> ApiError:
     with pytest.raises(ApiError) as caught:
-        _prepared(request, max_scored=max_scored, engine=engine)
+        _prepared(request, engine=engine, **limits)
     return caught.value
 
 
@@ -82,17 +81,17 @@ def test_image_models(model):
 )
 def test_too_many_images(images, message):
     """E-78, E-145: too many or too large images are refused with 413, and the first of them is named."""
-    engine = Engine(CATALOG, max_image_bytes=100)
-    error = _refused(chat(_shown(*images[:1]), _shown(*images[1:]), model="kimi-k3"), engine=engine)
+    request = chat(_shown(*images[:1]), _shown(*images[1:]), model="kimi-k3")
+    error = _refused(request, max_image_bytes=100)
     assert isinstance(error, TooLarge)
     assert error.message == message
 
 
 def test_image_limits():
     """E-145: ten images of 20 MiB are not too much; both limits are settings."""
-    assert (ENGINE.max_images, ENGINE.max_image_bytes) == (10, MAX_IMAGE_BYTES) == (10, 20 * 1024 * 1024)
+    assert (MAX_IMAGES, MAX_IMAGE_BYTES) == (10, 20 * 1024 * 1024)
     assert _prepared(chat(_shown(*[PNG] * 10), model="kimi-k3")).prompt_tokens > 2560
-    assert _prepared(chat(_shown(*[PNG] * 12), model="kimi-k3"), engine=Engine(CATALOG, max_images=12))
+    assert _prepared(chat(_shown(*[PNG] * 12), model="kimi-k3"), max_images=12)
 
 
 def _windowed(prompt_tokens: int, model: str = "deepseek-v4.1-flash") -> Engine:

@@ -187,6 +187,7 @@ class TestOld(unittest.TestCase):
 def test_anyio(pytester, monkeypatch):
     """Asynchronous tests under anyio's plugin use the same fixture."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    pytester.makeini("[pytest]")
     pytester.makepyfile(
         """
 import pytest
@@ -199,4 +200,4 @@ async def test_it(engy, anyio_backend):
         assert (await client.models.list()).data
 """
     )
-    pytester.runpytest_subprocess("-p", "no:asyncio", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:cacheprovider").assert_outcomes(passed=1)

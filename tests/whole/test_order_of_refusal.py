@@ -98,6 +98,33 @@ def largest_input(draft: Draft) -> None:
     draft.body["messages"].append({"role": "user", "content": "a " * 262_200})
 
 
+def worker(draft: Draft) -> None:
+    draft.body["provider"] = {"zdr": True, "require_proof": True}
+
+
+def capacity(draft: Draft) -> None:
+    draft.gateway.settings.capacity = 0
+
+
+def concurrency(draft: Draft) -> None:
+    account = draft.gateway.accounts.default
+    minutes = account.requests_per_minute, account.tokens_per_minute
+    account.requests_per_minute = account.tokens_per_minute = None
+    account.hold(0)
+    account.max_concurrent = 1
+    account.requests_per_minute, account.tokens_per_minute = minutes
+
+
+def requests_per_minute(draft: Draft) -> None:
+    account = draft.gateway.accounts.default
+    account.requests_per_minute = 1
+    account.hold(0).settle(0)
+
+
+def tokens_per_minute(draft: Draft) -> None:
+    draft.gateway.accounts.default.tokens_per_minute = 3
+
+
 def balance(draft: Draft) -> None:
     draft.gateway.accounts.default.balance_micro = 0
 
@@ -115,6 +142,11 @@ CAUSES = [
     (undecodable, 400, "begin like image/png"),
     (too_many, 413, "11 images, at most 10 allowed"),
     (largest_input, 400, "takes at most 262144 input tokens"),
+    (worker, 503, "no worker meets"),
+    (capacity, 429, "capacity is exhausted"),
+    (concurrency, 429, "concurrency limit of 1 reached"),
+    (requests_per_minute, 429, "limit of 1 requests per minute reached"),
+    (tokens_per_minute, 429, "limit of 3 tokens per minute reached"),
     (balance, 402, "0 available"),
 ]
 """The causes in the documented order."""
