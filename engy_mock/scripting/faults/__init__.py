@@ -1,5 +1,15 @@
 """The catalogue: every way in which the mock can misbehave, one small class each, in files by what they touch."""
 
-from engy_mock.scripting.faults import choices, finish, roles, tool_arguments, tool_deltas, transport, usage
+from engy_mock.scripting.faults import (
+    choices,
+    content,
+    finish,
+    roles,
+    tool_arguments,
+    tool_deltas,
+    transport,
+    usage,
+    words,
+)
 
-__all__ = ["choices", "finish", "roles", "tool_arguments", "tool_deltas", "transport", "usage"]
+__all__ = ["choices", "content", "finish", "roles", "tool_arguments", "tool_deltas", "transport", "usage", "words"]
