@@ -2,8 +2,11 @@
 
 from engy_mock.scripting.faults import (
     choices,
+    completions,
     content,
+    envelope,
     finish,
+    logprobs,
     roles,
     tool_arguments,
     tool_deltas,
@@ -12,4 +15,17 @@ from engy_mock.scripting.faults import (
     words,
 )
 
-__all__ = ["choices", "content", "finish", "roles", "tool_arguments", "tool_deltas", "transport", "usage", "words"]
+__all__ = [
+    "choices",
+    "completions",
+    "content",
+    "envelope",
+    "finish",
+    "logprobs",
+    "roles",
+    "tool_arguments",
+    "tool_deltas",
+    "transport",
+    "usage",
+    "words",
+]
