@@ -103,7 +103,7 @@ class ChatStream:
                     b"," if len(receipt) > 1 else b"",
                     receipt,
                 )
-            case UsageReported() if self._includes_usage:
+            case UsageReported() if self._includes_usage or event.is_shown:
                 counts = json.write(usage(event.usage, self._envelope.surface))
                 return b'%b%b,"usage":%b}\n\n' % (self._chunk_begins, self._chunk_ends[1:-1], counts)
             case Ended():

@@ -48,7 +48,7 @@ class CompletionStream:
                 return self._echo(event)
             case Finished():
                 return self._choice(event.choice, "", reason=event.reason)
-            case UsageReported() if envelope.request.include_usage:
+            case UsageReported() if envelope.request.include_usage or event.is_shown:
                 return self._chunk([], usage=usage(event.usage, envelope.surface))
             case Ended():
                 return envelope.surface.end_mark

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from json import dumps
 from typing import Any
 
 from engy_mock.vocabulary import json
+from engy_mock.vocabulary.events import Raw
 from engy_mock.vocabulary.wire import Frame, Step
 
 _DATA = b"data: "
@@ -52,14 +54,37 @@ def with_document(frame: Frame, value: Document) -> Frame:
     return with_payload(frame, json.write(value))
 
 
+def frame_of(value: Document) -> Frame:
+    """A frame for an event that nobody told, with this document."""
+    data = event(json.write(value))
+    return Frame(data, Raw(data))
+
+
+def loose(value: object) -> bytes:
+    """JSON that may hold what the service never sends: NaN, infinities, halves of surrogate pairs."""
+    return dumps(value, separators=(",", ":")).encode()
+
+
+def documents(steps: Iterator[Step]) -> Iterator[tuple[Step, Document]]:
+    """Each step with its document; those that have none have an empty one."""
+    for step in steps:
+        yield step, (document(step) if isinstance(step, Frame) else None) or {}
+
+
 def rewritten(steps: Iterator[Step], change: Callable[[Document, Frame], Document | None]) -> Iterator[Step]:
-    """The steps with all documents changed; None takes the frame out."""
+    """The steps with all documents changed; None takes the frame out.
+
+    A frame whose document stays the same stays the same to the byte, however it was written.
+    """
     for step in steps:
         if isinstance(step, Frame):
             found = document(step)
             if found is not None:
+                before = json.write(found)
                 changed = change(found, step)
-                if changed is not None:
-                    yield with_document(step, changed)
+                if changed is None:
+                    continue
+                data = json.write(changed)
+                yield step if data == before else with_payload(step, data)
                 continue
         yield step

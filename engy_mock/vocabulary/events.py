@@ -63,9 +63,13 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """The token counts of the whole answer; dialects decide where and whether to show them."""
+    """The token counts of the whole answer; dialects decide where and whether to show them.
+
+    With `is_shown` a stream has them also where nobody asked for them.
+    """
 
     usage: Usage
+    is_shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
