@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_t
 
 from pydantic import Field
 
+from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
@@ -78,6 +79,14 @@ class Fault:
         if self.is_for_streams is not None and stream is not None and stream is not self.is_for_streams:
             return f"it is for {'streams' if self.is_for_streams else 'whole answers'} only"
         return None
+
+    def is_out_of_place(self, asked: Asked) -> bool:
+        """Whether the request is one that it is not for."""
+        return bool(
+            (self.endpoints and asked.endpoint not in self.endpoints)
+            or (self.surfaces and asked.surface not in self.surfaces)
+            or (self.is_for_streams is not None and self.is_for_streams is not asked.is_streamed)
+        )
 
 
 Kind = TypeVar("Kind", bound=Fault)
