@@ -6,6 +6,8 @@ from engy_mock.scripting.faults import (
     messages_failures,
     messages_thinking,
     messages_tools,
+    responses_events,
+    responses_failures,
     transport,
 )
 
@@ -15,5 +17,7 @@ __all__ = [
     "messages_failures",
     "messages_thinking",
     "messages_tools",
+    "responses_events",
+    "responses_failures",
     "transport",
 ]

@@ -10,7 +10,7 @@ from engy_mock.scripting.fault import catalogue
 from engy_mock.vocabulary.signature import signature
 from tests.dialects.heard_messages import heard
 from tests.scripting.captured import PATHS, body_for, send
-from tests.scripting.faults.told import CALL, THOUGHT, Event, asked, events, settled
+from tests.scripting.faults.told import THOUGHT, Event, asked, events, settled
 
 KINDS = (
     "start-missing",
@@ -412,4 +412,3 @@ def test_every_kind_has_a_row():
     alone = {"signature-strict", "openai-error-inside", "overloaded", "content-filter-error"}
     assert {kind_of(fault) for fault, _ in STREAMS} | alone == set(KINDS)
     assert set(KINDS) <= set(catalogue())
-    assert CALL.arguments == '{"city":"Paris"}'
