@@ -82,7 +82,7 @@ def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
         if own.rate < 1 and occasion.draws("rate", own.kind, place).at(0) >= own.rate:
             continue
         for one in _settled(own, occasion, MAX_DEPTH):
-            if one.is_out_of_place(occasion.asked):
+            if _is_out_of_place(one, occasion):
                 idle.append(told(one))
             else:
                 found.append(one)
@@ -95,3 +95,14 @@ def _settled(own: Fault, occasion: Occasion, depth: int) -> Iterator[Fault]:
             yield one
         else:
             yield from _settled(one, occasion, depth - 1)
+
+
+def _is_out_of_place(own: Fault, occasion: Occasion) -> bool:
+    """Whether the request is one that the kind is not for."""
+    asked = occasion.asked
+    return bool(
+        (own.endpoints and asked.endpoint not in own.endpoints)
+        or (own.surfaces and asked.surface not in own.surfaces)
+        or (own.is_for_streams is not None and own.is_for_streams is not asked.is_streamed)
+        or not own.suits(occasion)
+    )

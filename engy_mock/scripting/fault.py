@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_t
 
 from pydantic import Field
 
-from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
@@ -69,6 +68,10 @@ class Fault:
         """Other steps: heads, frames and writes, and what lies between them."""
         return steps
 
+    def suits(self, occasion: Occasion) -> bool:
+        """Whether the request is one that it can befall, where that takes more than endpoint, surface and form."""
+        return True
+
     def misfit(self, words: Mapping[str, Any]) -> str | None:
         """Why it can never apply to requests that fit these words of `when`; None if it can."""
         endpoint, surface, stream = words.get("endpoint"), words.get("surface"), words.get("stream")
@@ -79,14 +82,6 @@ class Fault:
         if self.is_for_streams is not None and stream is not None and stream is not self.is_for_streams:
             return f"it is for {'streams' if self.is_for_streams else 'whole answers'} only"
         return None
-
-    def is_out_of_place(self, asked: Asked) -> bool:
-        """Whether the request is one that it is not for."""
-        return bool(
-            (self.endpoints and asked.endpoint not in self.endpoints)
-            or (self.surfaces and asked.surface not in self.surfaces)
-            or (self.is_for_streams is not None and self.is_for_streams is not asked.is_streamed)
-        )
 
 
 Kind = TypeVar("Kind", bound=Fault)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.places import upto
 from engy_mock.scripting.sse import event
 from engy_mock.vocabulary import errors, json
@@ -43,9 +43,9 @@ class Placed(Fault):
             return "its place is in a stream"
         return super().misfit(words)
 
-    def is_out_of_place(self, asked: Asked) -> bool:
+    def suits(self, occasion: Occasion) -> bool:
         """The same for one request."""
-        return super().is_out_of_place(asked) or (self.place == "stream" and not asked.is_streamed)
+        return occasion.asked.is_streamed or self.place != "stream"
 
     def told(self, error: ApiError) -> Failure | Refused:
         """The failure at its place."""
