@@ -10,7 +10,7 @@ from engy_mock.dialects.answer import answer_id
 from engy_mock.dialects.dialect import Envelope
 from engy_mock.dialects.fields import Form, refuse
 from engy_mock.dialects.marks import Count, Name
-from engy_mock.dialects.messages_answer import proof, signature, stopped, tool_use, usage
+from engy_mock.dialects.messages_answer import proof, stopped, tool_use, usage
 from engy_mock.dialects.messages_conversation import (
     TAGGED,
     MessageForms,
@@ -25,6 +25,7 @@ from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.request import Effort, Endpoint, GenerationRequest, ResponseFormat, ThinkingWish
+from engy_mock.vocabulary.signature import signature
 
 
 class ThinkingForm(TypedDict):

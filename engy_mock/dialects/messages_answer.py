@@ -1,12 +1,10 @@
 """The parts of an answer that whole messages and streams of events have in common."""
 
-from base64 import b64encode
 from typing import Any
 
 from engy_mock.dialects.dialect import Envelope
 from engy_mock.vocabulary.generation import FinishReason, Usage
 from engy_mock.vocabulary.request import ToolCall
-from engy_mock.vocabulary.seeds import digest
 
 STOP_REASONS = {
     "stop": "end_turn",
@@ -16,8 +14,6 @@ STOP_REASONS = {
     "content_filter": "refusal",
 }
 """Why an answer ended, in the words of this format (E-172)."""
-
-_SIGNATURE_DIGESTS = 4
 
 
 def stopped(reason: FinishReason | None, stop_sequence: str | None) -> dict[str, Any]:
@@ -46,9 +42,3 @@ def tool_use(call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any]:
     if shown_id.startswith("call_"):
         shown_id = "toolu_" + shown_id.removeprefix("call_")
     return {"type": "tool_use", "id": shown_id, "name": call.name, "input": arguments}
-
-
-def signature(thinking: str) -> str:
-    """What stands for a seal on reasoning: opaque, and the same for the same words."""
-    digests = [digest("signature", thinking, place) for place in range(_SIGNATURE_DIGESTS)]
-    return b64encode(b"".join(digests)).decode()

@@ -7,7 +7,7 @@ from engy_mock.dialects import errors
 from engy_mock.dialects.answer import answer_id
 from engy_mock.dialects.chat_stream import escaped
 from engy_mock.dialects.dialect import Envelope
-from engy_mock.dialects.messages_answer import proof, signature, stopped, tool_use, usage
+from engy_mock.dialects.messages_answer import proof, stopped, tool_use, usage
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.events import (
     Ended,
@@ -23,6 +23,7 @@ from engy_mock.vocabulary.events import (
     UsageReported,
 )
 from engy_mock.vocabulary.generation import Usage
+from engy_mock.vocabulary.signature import signature
 
 _DELTAS = {
     "text": b'{"type":"text_delta","text":',

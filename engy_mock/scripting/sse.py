@@ -88,3 +88,15 @@ def rewritten(steps: Iterator[Step], change: Callable[[Document, Frame], Documen
                 yield step if data == before else with_payload(step, data)
                 continue
         yield step
+
+
+def kind(step: Step) -> str:
+    """The `type` in a frame; empty where there is none, and for other steps."""
+    found = document(step) if isinstance(step, Frame) else None
+    word = found.get("type") if found is not None else None
+    return word if isinstance(word, str) else ""
+
+
+def without(steps: Iterator[Step], *kinds: str) -> Iterator[Step]:
+    """The steps but for the frames of these types."""
+    return (step for step in steps if kind(step) not in kinds)

@@ -13,7 +13,6 @@ from hypothesis import given
 from engy_mock.dialects.chat_stream import MAX_REMEMBERED
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.messages import Messages
-from engy_mock.dialects.messages_answer import signature
 from engy_mock.vocabulary.errors import ApiError, RateLimited, UpstreamFailed, UpstreamTimeout
 from engy_mock.vocabulary.events import (
     Cut,
@@ -31,6 +30,7 @@ from engy_mock.vocabulary.events import (
 )
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
 from engy_mock.vocabulary.request import ToolCall
+from engy_mock.vocabulary.signature import signature
 from tests.dialects.heard_messages import heard, server_events
 from tests.dialects.made import body, choices, envelope, messages
 from tests.dialects.sdk import checked

@@ -1,0 +1,237 @@
+"""Every kind of the catalogue, whatever it is: sound books, a name in the journal, no hang, the same again."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from itertools import islice, product
+from typing import Any
+
+import pytest
+
+from engy_mock import EngyMock, MockError, ToolCall
+from engy_mock.books.journal import Entry
+from engy_mock.scripting.fault import Fault, catalogue, made, parameter
+from engy_mock.serving.limits import Limits
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.wire import Call, Step
+from tests.doors.raw import PATIENCE, Raw, request
+from tests.scripting.captured import PATHS, STREAMING, Capture, body_for
+
+REPLIES: dict[str, dict[str, Any]] = {
+    "rich": {
+        "text": "One, two; \u00e9t\u00e9 \U0001f389.",
+        "reasoning": "Hm, so.",
+        "tool_calls": [ToolCall("get_weather", city="Paris"), ToolCall("get_weather", city="Rome")],
+    },
+    "plain": {"text": "one two"},
+}
+"""An answer with all that there can be, and one with text alone."""
+
+CALLS = [(route, stream) for route in PATHS for stream in (True, False) if route in STREAMING or not stream]
+"""All routes in all their forms."""
+
+VALUES = (0.01, 1, "x", True)
+"""What is tried for parameters that have no default."""
+
+REQUESTS = 2
+"""How often the same is asked: some kinds are for what comes later."""
+
+
+def example(kind: str) -> Fault:
+    """A fault of this kind with as little said as possible."""
+    own = catalogue()[kind]
+    missing = [
+        parameter(field.name)
+        for field in fields(own)
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
+    for values in product(VALUES, repeat=len(missing)):
+        try:
+            return made({"kind": kind, **dict(zip(missing, values, strict=True))})
+        except MockError:
+            continue
+    raise AssertionError(f"{kind} takes none of {VALUES} for {missing}")
+
+
+def fits(own: Fault, route: str, stream: bool) -> bool:
+    """Whether the kind says that it is for such a request."""
+    endpoint, surface = route.removeprefix("v5 "), "v5" if route.startswith("v5") else "v1"
+    return (
+        (not own.endpoints or endpoint in own.endpoints)
+        and (not own.surfaces or surface in own.surfaces)
+        and own.is_for_streams in (None, stream)
+    )
+
+
+def places(kind: str) -> list[tuple[str, bool]]:
+    """The routes and forms that the kind is for."""
+    own = catalogue()[kind]
+    return [(route, stream) for route, stream in CALLS if fits(own, route, stream)]  # type: ignore[arg-type]
+
+
+def script(engy: EngyMock, kind: str, reply: str) -> None:
+    """Let the mock be new, and have the one fault."""
+    engy.reset()
+    engy.when().reply(**REPLIES[reply], faults=[example(kind)])
+
+
+def told(engy: EngyMock, kind: str, route: str, stream: bool, reply: str) -> list[list[Step]]:
+    """The steps of each answer to the same request, and the first step of one more, which the client leaves."""
+    script(engy, kind, reply)
+    headers = {"authorization": f"Bearer {engy.api_key}", "x-api-key": engy.api_key, "host": "127.0.0.1"}
+    headers["content-type"] = "application/json"
+    body = json.write(body_for(route, stream=stream, tools=reply == "rich"))
+    call = Call(method="POST", path=PATHS[route], headers=headers, body=body)
+    plans = []
+    for most in (*[None] * REQUESTS, 1):
+        steps = engy.gateway.answer(call)
+        plans.append(list(islice(steps, most)))
+        if hasattr(steps, "close"):
+            steps.close()
+        is_sound(engy, kind)
+    return plans
+
+
+def is_sound(engy: EngyMock, kind: str) -> None:
+    """Nothing failed inside, nothing is held, and the journal names the kind, unless it may stay calm."""
+    assert engy.gateway.defects == []
+    assert engy.gateway.accounts.default.held_micro == 0
+    entry = engy.journal.last
+    assert is_named(entry, kind) or (is_calm(entry) and may_be_calm(kind)), entry
+
+
+def is_named(entry: Entry, kind: str) -> bool:
+    """Whether the journal says what has become of the fault."""
+    return kind in [name.split(" ")[0] for name in (*entry.faults, *entry.not_applied)]
+
+
+def may_be_calm(kind: str) -> bool:
+    """Whether the kind looks at the occasion, or waits for the client to leave, before it does anything."""
+    own = catalogue()[kind]
+    return own.chosen is not Fault.chosen or getattr(own, "runs_on", False)
+
+
+def is_calm(entry: Entry) -> bool:
+    """Whether no fault was due."""
+    return not entry.faults and not entry.not_applied
+
+
+@pytest.fixture(scope="module")
+def mocks() -> tuple[EngyMock, EngyMock]:
+    """Two mocks of one seed."""
+    return EngyMock(), EngyMock()
+
+
+@pytest.mark.parametrize("kind", sorted(catalogue()))
+def test_plans(mocks: tuple[EngyMock, EngyMock], kind: str):
+    """D-1, D-8: on every route that it is for, the same steps from two mocks of one seed, and sound books."""
+    here, there = mocks
+    for route, stream in places(kind):
+        steps = told(here, kind, route, stream, "rich")
+        assert told(there, kind, route, stream, "rich") == steps, (route, stream)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("reply", REPLIES)
+@pytest.mark.parametrize("kind", sorted(catalogue()))
+def test_all_plans(mocks: tuple[EngyMock, EngyMock], kind: str, reply: str):
+    """D-1, D-8: the same on every route there is, with and without reasoning and calls."""
+    here, there = mocks
+    for route, stream in CALLS:
+        steps = told(here, kind, route, stream, reply)
+        assert told(there, kind, route, stream, reply) == steps, (route, stream)
+
+
+@pytest.mark.parametrize("kind", sorted(catalogue()))
+def test_plans_for_what_it_is_not_for(mocks: tuple[EngyMock, EngyMock], kind: str):
+    """D-8: where a kind says that it cannot apply it does not, and the journal tells."""
+    engy, _ = mocks
+    own = example(kind)
+    for route, stream in CALLS:
+        if not fits(own, route, stream):
+            told(engy, kind, route, stream, "plain")
+            entry = engy.journal.last
+            assert is_calm(entry) or [name.split(" ")[0] for name in entry.not_applied] == [kind]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[EngyMock, EngyMock]]:
+    """Two mocks of one seed that serve, and in which nothing takes long."""
+    limits = Limits(stall_seconds=0.05)
+    with (
+        EngyMock(time_scale=0.001, limits=limits) as here,
+        EngyMock(time_scale=0.001, limits=limits) as there,
+    ):
+        yield here, there
+
+
+def captured(engy: EngyMock, kind: str, route: str, stream: bool, reply: str) -> list[Capture]:
+    """What a client gets to see of each answer; nothing at all where it cannot connect."""
+    script(engy, kind, reply)
+    data = json.write(body_for(route, stream=stream, tools=reply == "rich"))
+    names = ("Content-Type: application/json", "Connection: close", f"x-api-key: {engy.api_key}")
+    sent = request(PATHS[route], data, f"Authorization: Bearer {engy.api_key}", *names)
+    seen = []
+    for _ in range(REQUESTS):
+        try:
+            raw = Raw(engy.port)
+        except ConnectionError:
+            seen.append(Capture(b"", "refused"))
+            continue
+        with raw:
+            raw.send(sent)
+            seen.append(Capture(*raw.read_to_end()))
+    return seen
+
+
+def is_same(one: Capture, other: Capture) -> bool:
+    """Whether two captures are equal; how often an endless sign of life came is left to time."""
+    if one.raw == other.raw:
+        return one.ending == other.ending
+    return not (one.is_complete or other.is_complete) and (
+        one.raw.startswith(other.raw) or other.raw.startswith(one.raw)
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(catalogue()))
+def test_on_the_socket(served: tuple[EngyMock, EngyMock], kind: str):
+    """D-1: the connection comes to an end in both forms, with the same bytes from two mocks; both live on."""
+    here, there = served
+    found = places(kind)
+    for route, stream in {stream: (route, stream) for route, stream in reversed(found)}.values():
+        seen = captured(here, kind, route, stream, "rich")
+        for one, other in zip(seen, captured(there, kind, route, stream, "rich"), strict=True):
+            assert is_same(one, other), (route, stream)
+        for engy in (here, there):
+            is_paid(engy)
+            assert engy.gateway.defects == []
+            engy.reset()
+            engy.when().reply("calm")
+            assert captured_plainly(engy).status == 200
+
+
+def is_paid(engy: EngyMock) -> None:
+    """Nothing is held, or soon is not: an answer without an end is over when its connection is."""
+    end = time.monotonic() + PATIENCE
+    while engy.gateway.accounts.default.held_micro:
+        assert time.monotonic() < end, "the hold is never settled"
+        time.sleep(0.005)
+
+
+def captured_plainly(engy: EngyMock) -> Capture:
+    """An answer without any fault."""
+    with Raw(engy.port) as raw:
+        headers = (f"Authorization: Bearer {engy.api_key}", "Content-Type: application/json", "Connection: close")
+        raw.send(request(PATHS["chat"], json.write(body_for("chat", stream=False)), *headers))
+        return Capture(*raw.read_to_end())
+
+
+def test_the_check_of_captures_sees_a_difference():
+    """An equal beginning is enough for an answer without an end only."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    endless = Capture(head + b"1\r\nx\r\n", "fin")
+    assert is_same(endless, Capture(head + b"1\r\nx\r\n1\r\nx\r\n", "fin"))
+    assert not is_same(endless, Capture(head + b"1\r\ny\r\n", "fin"))
+    assert not is_same(endless, Capture(head + b"1\r\nx\r\n", "reset"))
+    whole = Capture(head + b"1\r\nx\r\n0\r\n\r\n", "fin")
+    assert not is_same(whole, Capture(head + b"1\r\nx\r\n", "fin"))
