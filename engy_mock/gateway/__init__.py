@@ -17,10 +17,12 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.trouble import chosen
+from engy_mock.gateway.underway import Underway
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
@@ -79,6 +81,7 @@ class Gateway:
     _engine: Engine = field(init=False)
     _identities: Identities = field(init=False)
     _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
+    _underway: Underway = field(default_factory=Underway)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -99,6 +102,7 @@ class Gateway:
         self.script.clear()
         self.defects = []
         self._known = {}
+        self._underway = Underway()
 
     def warm_up(self) -> None:
         """Load what the first answer needs."""
@@ -137,12 +141,15 @@ class Gateway:
             entry.request = prepared.request
             hold = account.hold(prepared.highest_cost_micro(account.prices_of(prepared.card)))
             exchange = Exchange(entry=entry, route=route, account=account, prepared=prepared, hold=hold)
-            found = None if self.script.is_empty else self._chosen(call, route, understood, entry)
-            if found is None:
+            asked = None if self.script.is_empty else _asked(call, route, prepared.request)
+            crowd = (1, 1) if asked is None else self._underway.enter(asked.key, hold)
+            found = None if asked is None else self.script.choose(asked, _identity(entry))
+            if asked is None or found is None:
                 generation = with_call_ids(self._made_up(understood), request_id)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
-                steps = self._scripted(exchange, found, understood, call)
+                entry.rule = found.description
+                steps = self._scripted(exchange, found, understood, asked, crowd)
         except BaseException as error:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
@@ -161,15 +168,13 @@ class Gateway:
         _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
         return MockFailed()
 
-    def _chosen(self, call: Call, route: Route, understood: Understood, entry: Entry) -> Chosen | None:
-        """What the rules say to a request."""
-        found = self.script.choose(_asked(call, route, understood.prepared.request), _identity(entry))
-        if found is not None:
-            entry.rule = found.description
-        return found
+    def _scripted(
+        self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked, crowd: tuple[int, int]
+    ) -> Iterator[Step]:
+        """An answer with what rules dictate, and with their faults; raises the refusal of a rule.
 
-    def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, call: Call) -> Iterator[Step]:
-        """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
+        `crowd` counts the calls that are being answered, and those of the same key.
+        """
         entry, prepared, now = exchange.entry, exchange.prepared, self.clock.now()
         answer = found.answer
         said: Generation | ApiError
@@ -184,7 +189,6 @@ class Gateway:
             if isinstance(said, ApiError):
                 raise said
             return exchange.told(with_call_ids(said, entry.request_id), self.settings, now)
-        asked = _asked(call, exchange.route, prepared.request)
 
         def occasion(used: Used) -> Occasion:
             return Occasion(
@@ -195,17 +199,23 @@ class Gateway:
                 tokens=used.rule.tokens,
                 now=now,
                 since=now - used.rule.began,
+                open_requests=crowd[0],
+                open_of_key=crowd[1],
                 prompt_tokens=prepared.prompt_tokens,
-                again=lambda salt: Engine(self.catalog, _salted(self.seed, salt)).generate(prepared),
+                memory=used.rule.memory,
+                again=another(self.catalog, self.seed, prepared),
             )
 
         trouble = chosen([(own, occasion(used)) for own, used in faults])
-        named = (used.rule.name for used in (found.answering, found.marring) if used)
+        named = (used.rule.name for used in found.used)
         words = [told(own) for own in trouble.faults]
         entry.plan = f"{self.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
         if isinstance(said, Generation):
             said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
-        return exchange.marred(said, trouble, self.settings, now)
+        steps = exchange.marred(said, trouble, self.settings, now)
+        if entry.generation is not None:
+            self.script.spend(found, entry.generation.usage.total_tokens)
+        return steps
 
     def _made_up(self, understood: Understood) -> Generation:
         """The model's own words."""
@@ -318,11 +328,6 @@ class Gateway:
         headers = refusal_headers(error, route, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
         return iter((Whole(head, body),))
-
-
-def _salted(seed: int, salt: str) -> int:
-    """Another seed, for an answer that differs."""
-    return int.from_bytes(digest("salt", seed, salt)[:6], "big")
 
 
 def _identity(entry: Entry) -> bytes:
