@@ -23,6 +23,9 @@ Seconds = Annotated[float, Field(ge=0)]
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
+Status = Annotated[int, Field(ge=400, le=599)]
+"""The status of a refusal."""
+
 ANY_ENDPOINT: frozenset[str] = frozenset()
 
 KINDS: dict[str, type["Fault"]] = {}
