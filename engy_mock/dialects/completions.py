@@ -114,9 +114,7 @@ class Completions:
         )
 
     def encoder(self, envelope: Envelope) -> Encoder:
-        """A new encoder for one streamed answer; raises InvalidRequest, as `parse` does, where there are none."""
-        if not envelope.surface.streams_completions:
-            refuse(violation(("stream",), "stream_unsupported", path=_path(envelope.surface)))
+        """A new encoder for one streamed answer, also where only a fault can want one."""
         return CompletionStream(envelope)
 
     def error(self, error: ApiError, surface: Surface, request_id: str) -> bytes:

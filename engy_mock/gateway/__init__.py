@@ -119,6 +119,7 @@ class Gateway:
         self.script.clear()
         self.defects = []
         self._known = {}
+        self._direction.forget()
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -172,7 +173,10 @@ class Gateway:
                 is_streamed=prepared.request.is_streamed,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
-            found = None if asked is None else self._direction.chosen(asked, entry)
+            found = None
+            if asked is not None:
+                exchange.crowd = self._direction.enter(asked, hold)
+                found = self._direction.chosen(asked, entry)
             if asked is None or found is None:
                 generation = with_call_ids(self._made_up(understood), request_id)
                 generation = self._remembered(generation, prepared, account)

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from engy_mock.books.accounts import Hold
 from engy_mock.books.entry import Entry
 from engy_mock.dialects.admission import key_of
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.trouble import chosen
+from engy_mock.gateway.underway import Underway
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import told
 from engy_mock.scripting.occasion import Occasion
@@ -21,7 +23,7 @@ from engy_mock.scripting.script import Script
 from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
-from engy_mock.vocabulary.seeds import digest, hex_id
+from engy_mock.vocabulary.seeds import hex_id
 from engy_mock.vocabulary.wire import Call, Step
 
 SCENARIO = "X-Engy-Mock-Scenario"
@@ -51,6 +53,15 @@ class Direction:
 
     def __init__(self, mocked: Mocked) -> None:
         self._mocked = mocked
+        self._underway = Underway()
+
+    def forget(self) -> None:
+        """Count the calls under way anew."""
+        self._underway = Underway()
+
+    def enter(self, asked: Asked, hold: Hold) -> tuple[int, int]:
+        """How many calls are being answered with this one, and how many of them are of its key."""
+        return self._underway.enter(asked.key, hold)
 
     def is_idle(self, call: Call) -> bool:
         """Whether no rule can have a say, and none has to."""
@@ -103,23 +114,24 @@ class Direction:
                 tokens=used.rule.tokens,
                 now=now,
                 since=now - used.rule.began,
+                open_requests=exchange.crowd[0],
+                open_of_key=exchange.crowd[1],
                 prompt_tokens=prepared.prompt_tokens if prepared is not None else 0,
-                again=None if prepared is None else lambda salt: self._again(prepared, salt),
+                memory=used.rule.memory,
+                again=None if prepared is None else another(self._mocked.catalog, self._mocked.seed, prepared),
             )
 
         faults = found.faults
         trouble = chosen([(own, occasion(used)) for own, used in faults])
-        named = (used.rule.name for used in (found.answering, found.marring) if used)
+        named = (used.rule.name for used in found.used)
         words = [told(own) for own in trouble.faults]
         entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
         if isinstance(said, Generation):
             said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
-        return exchange.marred(said, trouble, self._mocked.settings, now)
-
-    def _again(self, prepared: Prepared, salt: str) -> Generation:
-        """What another seed would make of the same request."""
-        other = int.from_bytes(digest("salt", self._mocked.seed, salt)[:6], "big")
-        return Engine(self._mocked.catalog, other).generate(prepared)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        if entry.generation is not None:
+            self._mocked.script.spend(found, entry.generation.usage.total_tokens)
+        return steps
 
 
 def identity(entry: Entry) -> bytes:

@@ -1,7 +1,7 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engy_mock.books.accounts import Account, Hold
@@ -11,7 +11,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -43,7 +43,8 @@ class Exchange:
     """A call with all that belongs to it: its place in the journal, who pays, what was understood.
 
     `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
-    `is_streamed` then says what the client waits for.
+    `is_streamed` then says what the client waits for. `crowd` counts the calls that are being answered, and those
+    of the same key.
     """
 
     entry: Entry
@@ -52,6 +53,7 @@ class Exchange:
     hold: Hold
     prepared: Prepared | None = None
     is_streamed: bool = False
+    crowd: tuple[int, int] = (1, 1)
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
@@ -73,30 +75,33 @@ class Exchange:
     ) -> Iterator[Step]:
         """The same with faults; all of it is settled before the first step. A page is its bytes."""
         entry, route, dialect = self.entry, self.route, self.route.dialect
-        is_streamed = self.is_streamed
+        is_streamed = self.is_streamed != trouble.swaps_form
         generation = said if isinstance(said, Generation) else None
         events = trouble.events(list(_events(said)))
         if not is_streamed:
             failure = next((event for event in events if isinstance(event, Failure)), None)
             events = events if failure is None else [Refused(failure.error)]
+        refusal = events[0] if events and isinstance(events[0], Refused) else None
         error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
-        if error is not None and isinstance(events[0], Refused):
-            error = judged(error, route.surface, dialect.endpoint)
+        if refusal is not None:
+            generation, is_streamed = None, False
+            error = judged(refusal.error, route.surface, dialect.endpoint)
             body = dialect.error(error, route.surface, entry.request_id)
             head = Head(error.status, (JSON, *id_headers(route, entry), *refusal_headers(error, route, now)))
             steps = trouble.steps(one_piece(body, head))
-            is_streamed = False
+            if settings.hurries_retries and not refusal.is_exact:
+                steps = hurried(steps)
         elif isinstance(said, bytes):
             steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
+            entry.generation = generation
             envelope = self._envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
                 told = streamed(events, dialect.encoder(envelope), self.head(*STREAM), tells_failures=tells)
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
-            steps = trouble.steps(told)
-        entry.generation = generation
+            steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
@@ -104,7 +109,14 @@ class Exchange:
         entry.error = None if error is None else error.message
         is_over = bool(plan) and isinstance(plan[-1][0], End | Whole)
         is_paid = is_over and not trouble.is_free and any(isinstance(event, Ended) for event in events)
-        return Planned(self, plan, generation, is_paid=is_paid)
+        return Planned(
+            self,
+            plan,
+            None if trouble.is_free else generation,
+            is_paid=is_paid,
+            is_streamed=is_streamed,
+            running_on=trouble.running_on,
+        )
 
     def _envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
         """What stands around this answer; around a failure alone where there is none."""
@@ -167,7 +179,8 @@ class Exchange:
 class Planned(Iterator[Step]):
     """Steps that are settled to the last, with the pieces that each brings to the client.
 
-    Closed before its end it settles what the client has got until then, unless nothing is to be paid.
+    Closed before its end it settles what the client has got until then, unless nothing is to be paid; all of it,
+    if faults named in `running_on` let the answer run on.
     """
 
     def __init__(
@@ -177,11 +190,15 @@ class Planned(Iterator[Step]):
         generation: Generation | None,
         *,
         is_paid: bool,
+        is_streamed: bool,
+        running_on: Sequence[str] = (),
     ) -> None:
         self._exchange = exchange
         self._plan = plan
         self._generation = generation
         self._is_paid = is_paid
+        self._is_streamed = is_streamed
+        self._running_on = running_on
         self._place = 0
         last = plan[-1][0] if plan else None
         is_endless = (isinstance(last, Wait) and last.seconds == math.inf) or (
@@ -210,15 +227,19 @@ class Planned(Iterator[Step]):
         exchange = self._exchange
         if exchange.hold.is_open:
             exchange.entry.client_left = True
-            if self._generation is None:
+            usage = None if self._generation is None else self._generation.usage
+            if usage is None:
                 exchange.hold.settle(0)
+            elif self._is_paid and self._running_on:
+                exchange.entry.faults += tuple(self._running_on)
+                exchange.close(usage, exchange.cost(usage))
             else:
-                exchange.leave(self._generation.usage, self._plan[self._place - 1][1] if self._place else 0)
+                exchange.leave(usage, self._plan[self._place - 1][1] if self._place else 0)
 
     def _settle(self) -> None:
         exchange, generation = self._exchange, self._generation
         if self._is_paid and generation is not None:
-            if not exchange.is_streamed:
+            if not self._is_streamed:
                 exchange.entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
             exchange.close(generation.usage, exchange.cost(generation.usage))
         else:
@@ -232,7 +253,8 @@ def _events(said: Generation | ApiError | bytes) -> Iterable[Event]:
     """What is said, as events; a page has only a beginning and an end."""
     if isinstance(said, Generation):
         return tell(said)
-    return (Refused(said),) if isinstance(said, ApiError) else (Started(), Finished(), Ended())
+    # What a rule or the service refuses with has the hints that it wants.
+    return (Refused(said, is_exact=True),) if isinstance(said, ApiError) else (Started(), Finished(), Ended())
 
 
 _SPOKEN = (Begin, Whole, Write, Unframed, Repeat)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.fold import fold
+from engy_mock.scripting.refusals import RETRYABLE
 from engy_mock.vocabulary.events import (
     Cut,
     Ended,
@@ -107,6 +108,29 @@ def one_piece(body: bytes, head: Head) -> Iterator[Step]:
     yield Begin(head)
     yield Frame(body)
     yield End()
+
+
+AT_ONCE = ("retry-after-ms", "1")
+"""The hint that lets official clients try again without waiting."""
+
+
+def hurried(steps: Iterable[Step]) -> list[Step]:
+    """The steps with a hint to try again at once wherever clients would wait before they do."""
+    return [
+        replace(step, head=replace(step.head, headers=(*step.head.headers, AT_ONCE)))
+        if isinstance(step, Begin | Whole) and _is_tried_again(step.head)
+        else step
+        for step in steps
+    ]
+
+
+def _is_tried_again(head: Head) -> bool:
+    """Whether clients try again after an answer that says nothing of milliseconds itself."""
+    named = {name.lower(): value for name, value in head.headers}
+    if AT_ONCE[0] in named:
+        return False
+    wish = named.get("x-should-retry")
+    return head.status in RETRYABLE if wish is None else wish == "true"
 
 
 def _pieces(generation: Generation) -> int:

@@ -1,6 +1,6 @@
 """What faults make of one answer: which of them are chosen, where each of them acts, and which found no place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engy_mock.scripting.fault import Fault, Own, told
@@ -15,13 +15,16 @@ MAX_DEPTH = 8
 
 @dataclass(slots=True)
 class Trouble:
-    """The faults of one answer; `applied` and `idle` name them as the journal does, in order.
+    """The faults of one answer; `applied` and `not_applied` name them as the rule has them written, in order.
 
-    A fault that changes nothing has not been applied, whatever the reason: it is told, never dropped.
+    `written` has, for each of `faults`, the one that has chosen it and its place. A fault that changes nothing
+    has not been applied, whatever the reason: it is told, never dropped. `idle` are those that are not for the
+    request.
     """
 
-    faults: list[Fault]
-    idle: list[str] = field(default_factory=list)
+    faults: Sequence[Fault]
+    written: Sequence[tuple[int, Fault]]
+    idle: Sequence[str] = ()
     _acted: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -30,17 +33,29 @@ class Trouble:
     @property
     def applied(self) -> list[str]:
         """The faults that have changed the answer."""
-        return [told(own) for own, acted in zip(self.faults, self._acted, strict=True) if acted]
+        return [told(own) for own in self._written(self._acted).values()]
 
     @property
     def not_applied(self) -> list[str]:
-        """The faults that have changed nothing."""
-        return self.idle + [told(own) for own, acted in zip(self.faults, self._acted, strict=True) if not acted]
+        """The faults that have changed nothing; one that waits for the client to leave may still do so."""
+        applied = self._written(self._acted)
+        rest = self._written([not own.runs_on for own in self.faults])
+        return [*self.idle, *(told(own) for place, own in rest.items() if place not in applied)]
 
     @property
     def is_free(self) -> bool:
         """Whether a fault has put something in place of the answer that nobody pays for."""
         return any(own.is_free for own, acted in zip(self.faults, self._acted, strict=True) if acted)
+
+    @property
+    def swaps_form(self) -> bool:
+        """Whether a stream is told as a whole answer, and the other way round."""
+        return any(own.swaps_form for own in self.faults)
+
+    @property
+    def running_on(self) -> list[str]:
+        """The faults for which an answer goes on without its client."""
+        return [told(own) for own in self._written([own.runs_on for own in self.faults]).values()]
 
     def retold(self, generation: Generation, occasion: Occasion) -> Generation:
         """The answer that is told instead of this one."""
@@ -54,7 +69,7 @@ class Trouble:
     def events(self, events: list[Event]) -> list[Event]:
         """The events that are told instead of these; a refusal is not an answer that could be changed."""
         for place, own in enumerate(self.faults):
-            if isinstance(events[0], Refused) and not own.takes_refusals:
+            if events and isinstance(events[0], Refused) and not own.takes_refusals:
                 continue
             if type(own).__call__ is not Fault.__call__:
                 found = list(own(iter(events)))
@@ -63,30 +78,37 @@ class Trouble:
         refused = next((event for event in events if isinstance(event, Refused)), None)
         return events if refused is None else [refused]
 
-    def steps(self, steps: Iterable[Step]) -> list[Step]:
-        """The steps that are performed instead of these."""
+    def steps(self, steps: Iterable[Step], *, is_swapped: bool = False) -> list[Step]:
+        """The steps that are performed instead of these, which may be in the other form already."""
         done = list(steps)
         for place, own in enumerate(self.faults):
+            self._acted[place] |= is_swapped and own.swaps_form
             if type(own).wire is not Fault.wire:
                 found = list(own.wire(iter(done)))
                 self._acted[place] |= found != done
                 done = found
         return done
 
+    def _written(self, chosen: Sequence[bool]) -> dict[int, Fault]:
+        """The faults of the rule that have chosen any of these, by their places."""
+        return dict([written for written, is_one in zip(self.written, chosen, strict=True) if is_one])
+
 
 def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
     """The faults that befall an answer, as their rates and their own choices have it."""
     found: list[Fault] = []
+    written: list[tuple[int, Fault]] = []
     idle: list[str] = []
     for place, (own, occasion) in enumerate(faults):
         if own.rate < 1 and occasion.draws("rate", own.kind, place).at(0) >= own.rate:
             continue
         for one in _settled(own, occasion, MAX_DEPTH):
             if _is_out_of_place(one, occasion):
-                idle.append(told(one))
+                idle.append(told(own))
             else:
                 found.append(one)
-    return Trouble(found, idle)
+                written.append((place, own))
+    return Trouble(found, written, idle)
 
 
 def _settled(own: Fault, occasion: Occasion, depth: int) -> Iterator[Fault]:

@@ -23,6 +23,9 @@ Seconds = Annotated[float, Field(ge=0)]
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
+Status = Annotated[int, Field(ge=400, le=599)]
+"""The status of a refusal."""
+
 ANY_ENDPOINT: frozenset[str] = frozenset()
 
 KINDS: dict[str, type["Fault"]] = {}
@@ -35,9 +38,10 @@ class Fault:
 
     `rate` is the share of the answers of its rule that are hit, settled by a digest. `endpoints` and
     `is_for_streams` say where the kind can apply: none named is all, None is both forms. With `is_free` an
-    answer is not charged for although it ended, since it never was one. The events of a refusal are shown to
-    kinds that take them only; its steps to all. Each method leaves things as they
-    are until a kind says otherwise.
+    answer is not charged for although it ended, since it never was one. With `swaps_form` a stream is told as a
+    whole answer and the other way round; with `runs_on` an answer goes on although its client has left, and is
+    charged in full. The events of a refusal are shown to kinds that take them only; its steps to all. Each method
+    leaves things as they are until a kind says otherwise.
     """
 
     kind: ClassVar[str] = ""
@@ -46,6 +50,8 @@ class Fault:
     is_for_streams: ClassVar[bool | None] = None
     is_free: ClassVar[bool] = False
     takes_refusals: ClassVar[bool] = False
+    swaps_form: ClassVar[bool] = False
+    runs_on: ClassVar[bool] = False
 
     rate: Share = 1.0
 
@@ -96,6 +102,8 @@ def fault(
     streams: bool | None = None,
     is_free: bool = False,
     refusals: bool = False,
+    swaps: bool = False,
+    runs_on: bool = False,
 ) -> Callable[[type[Kind]], type[Kind]]:
     """Make a class a kind of this name; its annotated fields are the parameters."""
 
@@ -107,6 +115,8 @@ def fault(
         made.is_for_streams = streams
         made.is_free = is_free
         made.takes_refusals = refusals
+        made.swaps_form = swaps
+        made.runs_on = runs_on
         KINDS[kind] = made
         return made
 

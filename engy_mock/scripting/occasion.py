@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.memory import Memory
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import Draws, Part, digest
 
@@ -14,9 +15,10 @@ class Occasion:
 
     `identity` stands for the request and how often it was seen before; whatever is drawn comes from it, never
     from a shared stream. `use` counts the uses of the rule from 0, `tokens` what the answers before have come to,
-    `since` is the mock time since the rule was first asked, `now` the mock time in Unix seconds, `open_requests`
-    how many calls are being answered, this one among them (`open_of_key`: those of the same key). `again` makes
-    the answer that another seed would have made; None where nothing was asked of the model.
+    `since` is the mock time since the rule came into force, `now` the mock time in Unix seconds, `open_requests`
+    how many calls are being answered, this one among them (`open_of_key`: those of the same key), `memory` what
+    the rule remembers of its uses. `again` makes the answer that another seed would have made; None where nothing
+    was asked of the model.
     """
 
     asked: Asked
@@ -29,6 +31,7 @@ class Occasion:
     open_requests: int = 1
     open_of_key: int = 1
     prompt_tokens: int = 0
+    memory: Memory = field(default_factory=Memory, compare=False)
     again: Callable[[str], Generation] | None = field(default=None, compare=False)
 
     def draws(self, *what: Part) -> Draws:

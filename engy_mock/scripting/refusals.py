@@ -64,7 +64,7 @@ class Refusal:
                 raise MockError(
                     f"retry_after takes a finite number of seconds or a text, got {self.retry_after!r}"
                 )
-            _check_header("Retry-After", _hint(self.retry_after))
+            _check_header("Retry-After", in_seconds(self.retry_after))
         for word in ("message", "type", "code", "param"):
             text = getattr(self, word)
             if text is not None and (not isinstance(text, str) or not _is_text(text)):
@@ -76,7 +76,7 @@ class Refusal:
         headers = list(self.headers.items())
         named = {name.lower() for name in self.headers}
         if self.retry_after is not None:
-            headers.append(("Retry-After", _hint(self.retry_after)))
+            headers.append(("Retry-After", in_seconds(self.retry_after)))
         elif self.status in RETRYABLE and "retry-after" not in named:
             if self.status in HINTED:
                 headers.append(("Retry-After", "1"))
@@ -91,7 +91,8 @@ class Refusal:
         )
 
 
-def _hint(seconds: float | str) -> str:
+def in_seconds(seconds: float | str) -> str:
+    """A hint in seconds as a header has it; a text as it is written."""
     if isinstance(seconds, str):
         return seconds
     return str(int(seconds)) if seconds == int(seconds) else f"{seconds:.6f}".rstrip("0")

@@ -10,6 +10,7 @@ from typing import Any
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
+from engy_mock.scripting.memory import Memory
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Reply
@@ -27,7 +28,7 @@ class Rule:
     Without answers it says nothing of its own: its faults befall what other rules or the model say. `rate` is
     the share of fitting requests that it is for, settled by a digest of the request and `name`. `words` are its
     conditions as written. `began` is the mock time at which it came into force, `tokens` what its answers have
-    come to.
+    come to, `memory` what its faults remember.
     """
 
     description: str
@@ -41,6 +42,7 @@ class Rule:
     used: int = 0
     tokens: int = 0
     began: float = 0.0
+    memory: Memory = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
         if self.times is not None and (type(self.times) is not int or self.times < 1):
@@ -107,15 +109,19 @@ class Chosen:
     marring: Used | None = None
 
     @property
+    def used(self) -> tuple[Used, ...]:
+        """The rules that take part."""
+        return tuple([used for used in (self.answering, self.marring) if used])
+
+    @property
     def faults(self) -> list[tuple[Fault, Used]]:
         """All faults in the order in which they are applied, each with its rule."""
-        return [(own, used) for used in (self.answering, self.marring) if used for own in used.rule.faults]
+        return [(own, used) for used in self.used for own in used.rule.faults]
 
     @property
     def description(self) -> str | None:
         """The rules that take part, for the journal."""
-        rules = [used.rule.description for used in (self.answering, self.marring) if used]
-        return " + ".join(rules) or None
+        return " + ".join([used.rule.description for used in self.used]) or None
 
 
 def settled(answer: Answer, request: GenerationRequest | None) -> Reply | Refusal | None:

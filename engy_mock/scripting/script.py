@@ -105,6 +105,12 @@ class Script:
         marrer = self._first(marring, asked, identity, known)
         return None if used is None and marrer is None else Chosen(answer, used, marrer)
 
+    def spend(self, chosen: Chosen, tokens: int) -> None:
+        """Note down for the rules that take part in an answer what it comes to."""
+        with self._lock:
+            for used in chosen.used:
+                used.rule.tokens += tokens
+
     def explain(self, asked: Asked) -> list[str]:
         """Why no rule answered: the nearest rules, each with its reasons."""
         found = []

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import RLock
 
+from engy_mock.scripting.memory import Memory
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.scenario import Phase, Scenario
 from engy_mock.vocabulary.errors import MockError
@@ -73,7 +74,7 @@ class Scene:
 
 def _anew(rules: Iterable[Rule], now: float) -> tuple[Rule, ...]:
     """The same rules, unused."""
-    return tuple(replace(rule, used=0, tokens=0, began=now) for rule in rules)
+    return tuple(replace(rule, used=0, tokens=0, began=now, memory=Memory()) for rule in rules)
 
 
 class Stage:

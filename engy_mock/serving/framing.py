@@ -51,7 +51,7 @@ class Framing:
         self.is_kept = not self._wants_close
         return b"%b%b%b%b\r\n" % (
             status_line(status, head.reason),
-            self._house,
+            _without_date(self._house) if "date" in given else self._house,
             header_lines(head.headers),
             framing.encode(),
         )
@@ -65,6 +65,11 @@ class Framing:
     def end(self) -> bytes:
         """The mark of the regular end."""
         return b"0\r\n\r\n" if self._is_chunked and not self._is_mute else b""
+
+
+def _without_date(house: bytes) -> bytes:
+    """The headers of the house for an answer that brings a time of its own."""
+    return b"".join([line for line in house.splitlines(True) if not line.startswith(b"Date:")])
 
 
 @lru_cache(maxsize=256)

@@ -110,9 +110,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """In place of an answer, and before any byte of it, a refusal."""
+    """In place of an answer, and before any byte of it, a refusal.
+
+    With `is_exact` its hints for another attempt are all that it has; else a hint may be added for tests.
+    """
 
     error: ApiError
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,10 +195,9 @@ def test_any_number_is_taken_where_the_model_replaces_it():
 
 
 def test_no_stream():
-    """E-2: there is nothing to encode a stream with."""
-    generation = Generation(choices=(), usage=Usage(prompt_tokens=0, completion_tokens=0))
+    """E-2: a stream cannot be asked for."""
     with pytest.raises(InvalidRequest, match=r"^stream is not supported on /v1/completions$"):
-        Completions().encoder(envelope(completion(), generation))
+        Completions().parse({**COMPLETION, "stream": True}, V1)
 
 
 def test_the_documented_answer():

@@ -200,4 +200,6 @@ async def test_it(engy, anyio_backend):
         assert (await client.models.list()).data
 """
     )
-    pytester.runpytest_subprocess("-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(
+        "-p", "no:asyncio", "-p", "no:aiohttp", "-p", "no:cacheprovider"
+    ).assert_outcomes(passed=1)

@@ -1,11 +1,18 @@
 """The catalogue: every way in which the mock can misbehave, one small class each, in files by what they touch."""
 
 from engy_mock.scripting.faults import (
+    behaviour,
+    capacity,
     choices,
     completions,
     content,
     envelope,
     finish,
+    hints,
+    http_bodies,
+    http_denials,
+    http_forms,
+    http_heads,
     logprobs,
     messages_blocks,
     messages_events,
@@ -23,11 +30,18 @@ from engy_mock.scripting.faults import (
 )
 
 __all__ = [
+    "behaviour",
+    "capacity",
     "choices",
     "completions",
     "content",
     "envelope",
     "finish",
+    "hints",
+    "http_bodies",
+    "http_denials",
+    "http_forms",
+    "http_heads",
     "logprobs",
     "messages_blocks",
     "messages_events",

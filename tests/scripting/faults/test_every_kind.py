@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engy_mock import EngyMock, MockError, ToolCall
-from engy_mock.books.journal import Entry
+from engy_mock.books.entry import Entry
 from engy_mock.scripting.fault import Fault, catalogue, made, parameter
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary import json
