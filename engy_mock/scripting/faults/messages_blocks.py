@@ -72,8 +72,9 @@ class DeltaUnknownIndex(Fault):
         """The deltas with other indexes."""
 
         def change(document: Document, _: Frame) -> Document:
-            if document.get("type") == DELTA:
-                document["index"] = document.get("index", 0) + UNKNOWN
+            match document:
+                case {"type": "content_block_delta", "index": int(index)}:
+                    document["index"] = index + UNKNOWN
             return document
 
         return rewritten(steps, change)
@@ -108,8 +109,12 @@ class BlockIndexGap(Fault):
         """The events of blocks with other indexes."""
 
         def change(document: Document, _: Frame) -> Document:
-            if document.get("type") in (START, DELTA, STOP):
-                document["index"] = 2 * document.get("index", 0) + 1
+            match document:
+                case {
+                    "type": "content_block_start" | "content_block_delta" | "content_block_stop",
+                    "index": int(index),
+                }:
+                    document["index"] = 2 * index + 1
             return document
 
         return rewritten(steps, change)
@@ -132,8 +137,9 @@ class TextAfterTool(Fault):
         """The same in a whole message, whose blocks know no order of events."""
 
         def change(document: Document, frame: Frame) -> Document:
-            if frame.is_whole and document.get("type") == "message":
-                document.get("content", []).sort(key=lambda block: block["type"] == "text")
+            match document:
+                case {"type": "message", "content": list(blocks)} if frame.is_whole:
+                    blocks.sort(key=lambda block: block["type"] == "text")
             return document
 
         return rewritten(steps, change)
@@ -143,10 +149,10 @@ def _lacking(steps: Iterator[Step], name: str) -> Iterator[Step]:
     """The steps with a message that lacks a key, in its beginning or whole."""
 
     def change(document: Document, _: Frame) -> Document:
-        match document.get("type"):
-            case "message_start":
-                document.get("message", {}).pop(name, None)
-            case "message":
+        match document:
+            case {"type": "message_start", "message": dict(message)}:
+                message.pop(name, None)
+            case {"type": "message"}:
                 document.pop(name, None)
         return document
 

@@ -48,12 +48,17 @@ class MessageDeltaBare(Fault):
         """`message_delta`, or the whole message, without usage or with a null `stop_reason`."""
 
         def change(document: Document, _: Frame) -> Document:
-            word = document.get("type")
-            if word in ("message_delta", "message"):
-                if self.lacks != "stop_reason":
-                    document.pop("usage", None)
-                if self.lacks != "usage":
-                    (document if word == "message" else document.get("delta", {}))["stop_reason"] = None
+            match document:
+                case {"type": "message_delta", "delta": dict(reasoned)}:
+                    pass
+                case {"type": "message"}:
+                    reasoned = document
+                case _:
+                    return document
+            if self.lacks != "stop_reason":
+                document.pop("usage", None)
+            if self.lacks != "usage":
+                reasoned["stop_reason"] = None
             return document
 
         return rewritten(steps, change)

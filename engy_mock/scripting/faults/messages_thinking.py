@@ -56,17 +56,16 @@ class ThinkingRedacted(Fault):
         done = list(steps)
         thoughts = _thoughts(done)
 
-        def change(document: Document, frame: Frame) -> Document | None:
-            index = document.get("index")
-            if document.get("type") == "content_block_delta" and index in thoughts:
-                return None
-            if document.get("type") == "content_block_start" and index in thoughts:
-                document["content_block"] = _redacted(thoughts[index])
-            if frame.is_whole and document.get("type") == "message":
-                for block in _thinking_blocks(document):
-                    thinking = block["thinking"]
-                    block.clear()
-                    block.update(_redacted(thinking))
+        def change(document: Document, _: Frame) -> Document | None:
+            match document:
+                case {"type": "content_block_delta", "index": int(index)} if index in thoughts:
+                    return None
+                case {"type": "content_block_start", "index": int(index)} if index in thoughts:
+                    document["content_block"] = _redacted(thoughts[index])
+            for block in _thinking_blocks(document):
+                thinking = str(block.get("thinking"))
+                block.clear()
+                block.update(_redacted(thinking))
             return document
 
         return rewritten(iter(done), change)
@@ -112,13 +111,18 @@ def _changed(body: Mapping[str, Any]) -> str | None:
 
 def _signs(document: Document) -> bool:
     """Whether an event brings a signature."""
-    return document.get("type") == "content_block_delta" and document["delta"].get("type") == "signature_delta"
+    match document:
+        case {"type": "content_block_delta", "delta": {"type": "signature_delta"}}:
+            return True
+    return False
 
 
 def _thinking_blocks(document: Document) -> list[dict[str, Any]]:
     """The blocks of reasoning in a whole message."""
-    blocks = document.get("content", ()) if document.get("type") == "message" else ()
-    return [block for block in blocks if block.get("type") == "thinking"]
+    match document:
+        case {"type": "message", "content": list(blocks)}:
+            return [block for block in blocks if block["type"] == "thinking"]
+    return []
 
 
 def _thoughts(steps: Sequence[Step]) -> dict[int, str]:

@@ -21,8 +21,10 @@ class ToolInputAtStart(Fault):
         """The starts of calls with their arguments."""
 
         def change(document: Document, frame: Frame) -> Document:
-            if document.get("type") == "content_block_start" and isinstance(frame.event, ToolCallDelta):
-                document["content_block"]["input"] = _arguments(frame.event.call.arguments)
+            match document:
+                case {"type": "content_block_start", "content_block": dict(block)}:
+                    if isinstance(frame.event, ToolCallDelta):
+                        block["input"] = _arguments(frame.event.call.arguments)
             return document
 
         return rewritten(steps, change)
@@ -36,13 +38,13 @@ class ToolJsonInvalid(Fault):
         """The steps with broken arguments."""
 
         def change(document: Document, frame: Frame) -> Document:
-            delta = document.get("delta", {})
-            if "partial_json" in delta:
-                delta["partial_json"] = _broken(delta["partial_json"])
-            if frame.is_whole and document.get("type") == "message":
-                for block in document.get("content", ()):
-                    if block["type"] == "tool_use":
-                        block["input"] = _broken(json.text(block["input"]))
+            match document:
+                case {"delta": {"partial_json": str(arguments)}}:
+                    document["delta"]["partial_json"] = _broken(arguments)
+                case {"type": "message", "content": list(blocks)} if frame.is_whole:
+                    for block in blocks:
+                        if block["type"] == "tool_use":
+                            block["input"] = _broken(json.text(block["input"]))
             return document
 
         return rewritten(steps, change)

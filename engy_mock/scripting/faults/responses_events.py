@@ -72,8 +72,9 @@ class SequenceNumberOdd(Fault):
         """The events with such numbers."""
 
         def change(document: Document, _: Frame) -> Document:
-            if NUMBER in document:
-                document[NUMBER] ^= 1
+            match document:
+                case {"sequence_number": int(number)}:
+                    document[NUMBER] = number ^ 1
             return document
 
         return rewritten(steps, change)
@@ -129,10 +130,11 @@ class OutputMissing(Fault):
         """The responses without it."""
 
         def change(document: Document, frame: Frame) -> Document:
-            if document.get("type") == "response.in_progress":
-                document.get("response", {}).pop("output", None)
-            if frame.is_whole and document.get("object") == "response":
-                document.pop("output", None)
+            match document:
+                case {"type": "response.in_progress", "response": dict(response)}:
+                    response.pop("output", None)
+                case {"object": "response"} if frame.is_whole:
+                    document.pop("output", None)
             return document
 
         return rewritten(steps, change)
@@ -159,5 +161,9 @@ def _frames_a_delta(word: str) -> bool:
 
 def _items(document: Document) -> list[dict[str, Any]]:
     """The items in an event, or in a whole response."""
-    response = document.get("response", document)
-    return [*response.get("output", ()), *([document["item"]] if "item" in document else ())]
+    match document:
+        case {"item": dict(item)}:
+            return [item]
+        case {"output": list(items)} | {"response": {"output": list(items)}}:
+            return items
+    return []

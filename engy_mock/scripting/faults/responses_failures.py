@@ -126,9 +126,11 @@ class _Failed(Fault):
         """The response as a failed one: unfinished, and nobody knows what it came to (E-190)."""
 
         def change(document: Document, frame: Frame) -> Document:
-            if not frame.is_whole or document.get("object") != "response":
-                return document
-            output = document.get("output", [])[: None if self.after else 0]
+            match document:
+                case {"object": "response", "output": list(said)} if frame.is_whole:
+                    output = said if self.after else []
+                case _:
+                    return document
             for item in output[-1:]:
                 item["status"] = "incomplete"
             document |= {"status": "failed", "completed_at": None, "output": output, "usage": None}
@@ -155,10 +157,13 @@ class _FailedWithoutCode(_Failed):
 
 def _without_code(document: Document, _: Frame) -> Document:
     """The document with null for the code of its error, wherever it stands."""
-    holder = document.get("response", document)
-    for error in (holder.get("error"), document if document.get("type") == "error" else None):
-        if isinstance(error, dict) and "code" in error:
-            error["code"] = None
+    match document:
+        case {"response": {"error": {"code": _}}}:
+            document["response"]["error"]["code"] = None
+        case {"error": {"code": _}}:
+            document["error"]["code"] = None
+        case {"type": "error", "code": _}:
+            document["code"] = None
     return document
 
 
