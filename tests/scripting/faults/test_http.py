@@ -420,6 +420,19 @@ def test_what_finds_no_place(engy: EngyMock, row: Row):
     assert (engy.journal.last.faults, engy.journal.last.not_applied) == ((), (row.name,))
 
 
+def test_two_mocks_send_the_same_bytes(engy: EngyMock):
+    """D-1: head and body, whatever the fault, from a mock that has answered others before."""
+    with EngyMock() as other:
+        for row in ROWS:
+            for route, stream in (("chat", row.forms[-1]), ("messages", row.forms[0])):
+                seen = []
+                for mock in (engy, other):
+                    mock.reset()
+                    mock.when().reply(WORDS, faults=[row.fault])
+                    seen.append(ask(mock, route, stream=stream).raw)
+                assert seen[0] == seen[1], (row.name, route)
+
+
 def test_every_kind_has_a_row():
     """D-7: each kind of the section is in the table, but for the one that needs two requests."""
     assert set(catalogue()) >= KINDS
