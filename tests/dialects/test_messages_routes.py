@@ -309,7 +309,12 @@ def test_ids(gateway: Gateway, call: dict[str, Any]):
 def test_ids_elsewhere(gateway: Gateway):
     """E-11: only messages have the third header."""
     head, _ = whole(gateway, path="/v1/chat/completions")
-    assert {name for name, _ in head.headers} == {"Content-Type", "X-Engy-Request-Id", "x-request-id"}
+    assert {name for name, _ in head.headers} == {
+        "Content-Type",
+        "X-Engy-Request-Id",
+        "X-Engy-Mock-Plan",
+        "x-request-id",
+    }
 
 
 def test_a_stream(gateway: Gateway):
