@@ -69,6 +69,11 @@ def places(kind: str) -> list[tuple[str, bool]]:
     return [(route, stream) for route, stream in CALLS if fits(own, route, stream)]  # type: ignore[arg-type]
 
 
+def in_each_form(found: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The first of these routes for a stream, and the first for a whole answer."""
+    return list({stream: (route, stream) for route, stream in reversed(found)}.values())
+
+
 def script(engy: EngyMock, kind: str, reply: str) -> None:
     """Let the mock be new, and have the one fault."""
     engy.reset()
@@ -78,18 +83,29 @@ def script(engy: EngyMock, kind: str, reply: str) -> None:
 def told(engy: EngyMock, kind: str, route: str, stream: bool, reply: str) -> list[list[Step]]:
     """The steps of each answer to the same request, and the first step of one more, which the client leaves."""
     script(engy, kind, reply)
+    call = call_for(engy, route, stream, reply)
+    plans = []
+    for most in (*[None] * REQUESTS, 1):
+        plans.append(answered(engy, call, most))
+        is_sound(engy, kind)
+    return plans
+
+
+def call_for(engy: EngyMock, route: str, stream: bool, reply: str) -> Call:
+    """A request that such a reply is for."""
     headers = {"authorization": f"Bearer {engy.api_key}", "x-api-key": engy.api_key, "host": "127.0.0.1"}
     headers["content-type"] = "application/json"
     body = json.write(body_for(route, stream=stream, tools=reply == "rich"))
-    call = Call(method="POST", path=PATHS[route], headers=headers, body=body)
-    plans = []
-    for most in (*[None] * REQUESTS, 1):
-        steps = engy.gateway.answer(call)
-        plans.append(list(islice(steps, most)))
-        if hasattr(steps, "close"):
-            steps.close()
-        is_sound(engy, kind)
-    return plans
+    return Call(method="POST", path=PATHS[route], headers=headers, body=body)
+
+
+def answered(engy: EngyMock, call: Call, most: int | None = None) -> list[Step]:
+    """The steps of the answer to a call, as whoever performs them takes them, or so many of them."""
+    steps = engy.gateway.answer(call)
+    taken = list(islice(steps, most))
+    if hasattr(steps, "close"):
+        steps.close()
+    return taken
 
 
 def is_sound(engy: EngyMock, kind: str) -> None:
@@ -140,6 +156,20 @@ def test_all_plans(mocks: tuple[EngyMock, EngyMock], kind: str, reply: str):
     for route, stream in CALLS:
         steps = told(here, kind, route, stream, reply)
         assert told(there, kind, route, stream, reply) == steps, (route, stream)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("kind", sorted(catalogue()))
+def test_behind_any_other(mocks: tuple[EngyMock, EngyMock], kind: str):
+    """A kind takes what another has made of an answer, be it ever so broken, and the books stay right."""
+    engy, _ = mocks
+    for other in sorted(catalogue()):
+        for route, stream in in_each_form(places(kind)):
+            engy.reset()
+            engy.when().reply(**REPLIES["rich"], faults=[example(other), example(kind)])
+            answered(engy, call_for(engy, route, stream, "rich"))
+            assert engy.gateway.defects == [], (other, route, stream)
+            assert engy.gateway.accounts.default.held_micro == 0
 
 
 @pytest.mark.parametrize("kind", sorted(catalogue()))
@@ -197,8 +227,7 @@ def is_same(one: Capture, other: Capture) -> bool:
 def test_on_the_socket(served: tuple[EngyMock, EngyMock], kind: str):
     """D-1: the connection comes to an end in both forms, with the same bytes from two mocks; both live on."""
     here, there = served
-    found = places(kind)
-    for route, stream in {stream: (route, stream) for route, stream in reversed(found)}.values():
+    for route, stream in in_each_form(places(kind)):
         seen = captured(here, kind, route, stream, "rich")
         for one, other in zip(seen, captured(there, kind, route, stream, "rich"), strict=True):
             assert is_same(one, other), (route, stream)
