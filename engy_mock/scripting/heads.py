@@ -21,11 +21,14 @@ def reheaded(steps: Iterator[Step], change: Callable[[Head], Head]) -> Iterator[
         yield replace(step, head=change(step.head)) if isinstance(step, Begin | Whole) else step
 
 
-def instead(steps: Iterator[Step], change: Callable[[Head], Head], body: bytes) -> Iterator[Step]:
+def instead(
+    steps: Iterator[Step], change: Callable[[Head], Head], body: bytes | Callable[[Head], bytes]
+) -> Iterator[Step]:
     """What comes before the head, then this body behind the head as changed, in place of all the rest."""
     for step in steps:
         if isinstance(step, Begin | Whole):
-            yield Whole(change(without(step.head, *_FRAMING)), body)
+            head = change(without(step.head, *_FRAMING))
+            yield Whole(head, body if isinstance(body, bytes) else body(head))
             return
         yield step
 

@@ -56,7 +56,6 @@ class Refusing(Fault):
 
     refusal: Refusal
     limit: int | None = None
-    is_exact: bool = False
 
     def __post_init__(self) -> None:
         """Nothing to check: a refusal checks itself."""
@@ -66,4 +65,4 @@ class Refusing(Fault):
         error = self.refusal.error(hurries=False)
         if self.limit is not None:
             error.limit = self.limit  # type: ignore[attr-defined]  # what is refused for a limit has one
-        yield Refused(error, self.is_exact)
+        yield Refused(error)

@@ -26,6 +26,17 @@ def test_a_known_length_is_declared_behind_the_headers():
     assert (frame.piece(b"hello"), frame.end(), frame.is_kept) == (b"hello", b"", True)
 
 
+def test_an_answer_may_bring_a_time_of_its_own():
+    """It takes the place of the one of the house: no answer has two."""
+    house = b"Server: engy-mock\r\nDate: Sun, 18 Oct 2026 00:00:00 GMT\r\nX-Content-Type-Options: nosniff\r\n"
+    frame = Framing(house, is_http_11=True, is_mute=False, wants_close=False)
+    assert frame.begin(ok(("date", "Sun, 18 Oct 2026 01:00:00 GMT")), 0) == (
+        b"HTTP/1.1 200 OK\r\nServer: engy-mock\r\nX-Content-Type-Options: nosniff\r\n"
+        b"date: Sun, 18 Oct 2026 01:00:00 GMT\r\nContent-Length: 0\r\n\r\n"
+    )
+    assert b"Date: Sun, 18 Oct 2026 00:00:00 GMT" in frame.begin(ok(), 0)
+
+
 def test_an_unknown_length_is_chunked():
     frame = framing()
     assert frame.begin(ok()).endswith(b"\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -111,8 +111,8 @@ class QuotaRefill(Fault):
         requests = 60 if self.requests is None and self.tokens is None else self.requests
         span = int(occasion.since // self.seconds)
         left = math.ceil((span + 1) * self.seconds - occasion.since)
-        before = occasion.memory.count(self.kind, "requests", span)
-        spent = occasion.tokens - occasion.memory.first(occasion.tokens, self.kind, "tokens", span)
+        before = occasion.memory.count(repr(self), "requests", span)
+        spent = occasion.tokens - occasion.memory.first(occasion.tokens, repr(self), "tokens", span)
         done: list[Fault] = []
         headers: list[Header] = []
         for unit, limit, used, own in (("requests", requests, before, 1), ("tokens", self.tokens, spent, 0)):

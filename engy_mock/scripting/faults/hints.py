@@ -5,7 +5,9 @@ These hints are sent as they are: nothing hurries a test along that asks for the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from engy_mock.scripting.fault import Fault, Seconds, Status, fault
 from engy_mock.scripting.heads import Header, Headers, limit_headers, reheaded, with_headers, without_hints
@@ -14,6 +16,7 @@ from engy_mock.scripting.refusals import in_seconds
 from engy_mock.scripting.refusing import refused, reworded
 from engy_mock.scripting.sse import Document, rewritten
 from engy_mock.vocabulary.clock import http_date
+from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.events import Event, Refused
 from engy_mock.vocabulary.wire import Step
 
@@ -31,6 +34,9 @@ USUAL: dict[Form, float] = {
     "huge": 86_400,
 }
 """How many seconds a form stands for unless a rule says otherwise."""
+
+WORDLESS: frozenset[Form] = frozenset({"zero", "text"})
+"""The forms that stand for no number of seconds."""
 
 
 def hint(form: Form, seconds: float, now: float) -> Header:
@@ -74,10 +80,15 @@ class RetryAfter(Fault):
     message. The status is the refusal's own, or 429.
     """
 
-    value: Seconds | None = None
+    value: Annotated[float, Field(ge=0, le=1e9)] | None = None
     form: Form = "seconds"
     place: Literal["header", "json", "message"] = "header"
     status: Status | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.value is not None and self.form in WORDLESS:
+            raise MockError(f"retry-after: form {self.form!r} stands for no number of seconds: leave out value")
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The hint, as it is now."""

@@ -44,13 +44,7 @@ class HtmlError(Fault):
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The page."""
-        for step in steps:
-            head = getattr(step, "head", None)
-            if isinstance(head, Head):
-                title = f"{head.status} {head.phrase or PHRASES.get(head.status, '')}".rstrip()
-                yield from instead(iter((step,)), _html, page(title, "proxy"))
-                return
-            yield step
+        return instead(steps, _html, lambda head: page(f"{head.status} {head.phrase}".rstrip(), "proxy"))
 
 
 def _html(head: Head) -> Head:

@@ -108,7 +108,7 @@ class RequestIdOdd(Fault):
 class ClockSkew(Fault):
     """Let the clock of the service be wrong by so many seconds: in `Date`, in `created`, and in dated hints."""
 
-    seconds: float = 3600.0
+    seconds: Annotated[float, Field(ge=-1e9, le=1e9)] = 3600.0
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The same with the time that it is."""

@@ -212,6 +212,18 @@ def test_quota_refill(engy: EngyMock):
     assert seen() == (200, "2", "1", "60s", None)
 
 
+def test_two_quotas_in_one_rule(engy: EngyMock):
+    """A limit for the minute and one for the hour: each counts for itself."""
+    minute = {"kind": "quota-refill", "requests": 2, "seconds": 60.0}
+    hour = {"kind": "quota-refill", "requests": 3, "seconds": 3600.0}
+    engy.when().reply("one", faults=[minute, hour])
+    assert [tell(engy).status for _ in range(2)] == [200, 200]
+    engy.clock.advance(60)
+    told = [tell(engy) for _ in range(2)]
+    assert [one.status for one in told] == [200, 429]
+    assert told[1].headers["retry-after"] == "3540"
+
+
 def test_quota_of_tokens(engy: EngyMock):
     """The tokens of the answers of a span count; they are told in the names that Anthropic's clients know."""
     engy.when().reply("one", faults=[{"kind": "quota-refill", "tokens": 20, "seconds": 30.0}])

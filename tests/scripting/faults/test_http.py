@@ -565,6 +565,7 @@ def test_a_rule_that_says_when_keeps_its_word(engy: EngyMock):
         (with_kind("flapping", pattern=[204]), "flapping: pattern is [204]"),
         (with_kind("reason-phrase", text="a\r\nb"), "reason-phrase: text is 'a\\r\\nb'"),
         (with_kind("retry-after", form="soon"), "retry-after: form is 'soon'"),
+        (with_kind("retry-after", form="text", value=3.0), "retry-after: form 'text' stands for no number"),
         (with_kind("denied-as", status=400), "denied-as: status is 400"),
         (with_kind("should-retry", value="true"), "should-retry: value is 'true'"),
     ],
