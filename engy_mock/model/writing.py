@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from math import log
 
+from engy_mock.model.choosing import chooser
 from engy_mock.model.distribution import logprob, mixed
 from engy_mock.model.language import Language
-from engy_mock.model.reader import Reader
 from engy_mock.model.sampling import Knobs, draw, draw_special, weighted
+from engy_mock.model.walking import Walker
 from engy_mock.vocabulary.generation import Alternatives, TokenLogprob
 from engy_mock.vocabulary.seeds import UnitSource
 
 
 def write(
-    reader: Reader,
+    reader: Walker,
     knobs: Knobs,
     draws: UnitSource,
     *,
@@ -30,33 +31,22 @@ def write(
     silent = dict.fromkeys(sorted(never), 0.0)
     written: list[int] = []
     counts: dict[int, int] = {}
+    expecting = chooser(knobs, reader.certainty)
     plain = not knobs.changes_weights
-    greedy = knobs.temperature == 0
-    leaps = plain and knobs.top_k is None and knobs.min_p <= 0.0
-    leaps = leaps and (greedy or (knobs.temperature == 1.0 and knobs.top_p <= reader.certainty))
-    top_p = 0.0 if greedy else knobs.top_p
     if first is not None and limit > 0:
         written.append(first)
         reader.advance(first)
         counts[first] = 1
     while len(written) < limit:
-        if plain:
-            run = reader.run_ahead()
-            if run:
-                taken = _taken(reader, run[: limit - len(written)], knobs, draws, len(written))
-                if taken:
-                    reader.take_run(taken)
-                    written += taken
-                    continue
-        if leaps and written:
-            token = reader.leap(draws.at(len(written)), top_p)
-            if token >= 0:
-                written.append(token)
-                continue
-        special = reader.expected()
         token = -1
-        if plain and written:
-            token = draw_special(special, knobs, draws.at(len(written)))
+        if expecting is not None:
+            written += reader.walk(expecting, draws, len(written), limit - len(written))
+            if len(written) == limit:
+                break
+            if written and reader.closer >= 0 and draws.at(len(written)) < expecting.sure:
+                token = reader.closer
+        if token < 0 and plain and written:
+            token = draw_special(reader.expected(), knobs, draws.at(len(written)))
         if token < 0:
             distribution = weighted(reader.distribution(), knobs, counts)
             if silent or not written:
@@ -70,19 +60,6 @@ def write(
         if not plain:
             counts[token] = counts.get(token, 0) + 1
     return written
-
-
-def _taken(reader: Reader, run: Sequence[int], knobs: Knobs, draws: UnitSource, place: int) -> Sequence[int]:
-    """How much of an expected run is certain, or drawn token by token without looking at any other."""
-    certainty = reader.certainty
-    if knobs.is_settled_by(certainty):
-        return run
-    if knobs.temperature != 1.0:
-        return ()
-    for step in range(len(run)):
-        if draws.at(place + step) >= certainty:
-            return run[:step]
-    return run
 
 
 def score(
