@@ -8,6 +8,7 @@ from engy_mock.model.corpus import Corpus
 from engy_mock.model.ngrams import Ngrams
 from engy_mock.model.phrases import Phrases
 from engy_mock.model.reader import FOLLOWING
+from engy_mock.model.scoring import Places
 from engy_mock.model.statistics import Statistics
 from engy_mock.model.tokenizer import Tokenizer
 from engy_mock.model.walking import Walker
@@ -39,6 +40,7 @@ class Language:
         self.voice = voice
         self.statistics = Statistics(ngrams, tokenizer.size, caution=voice.caution)
         self.phrases = Phrases(tokenizer)
+        self.places = Places()
         self.key = digest("language", seed, voice.name)
         self.following: tuple[float, ...] = FOLLOWING
         if voice.straying != 1.0:

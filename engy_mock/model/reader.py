@@ -9,14 +9,16 @@ it is written has the same numbers.
 
 from array import array
 from collections.abc import Sequence
+from copy import copy
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from zlib import crc32
 
 from engy_mock.model.agenda import SHARES, Agenda, Mode, drawn_up
 from engy_mock.model.corpus import Topic
 from engy_mock.model.distribution import Distribution, mixed
 from engy_mock.model.phrases import Node
+from engy_mock.model.statistics import Triple
 from engy_mock.model.turns import Turns
 
 if TYPE_CHECKING:
@@ -53,7 +55,6 @@ class Reader:
         "_hash",
         "_hashed",
         "_is_border",
-        "_language",
         "_mode",
         "_own",
         "_place",
@@ -66,6 +67,7 @@ class Reader:
         "_turns",
         "_wanted",
         "before",
+        "language",
         "last",
         "tokens",
     )
@@ -87,7 +89,7 @@ class Reader:
     last: int
 
     def __init__(self, language: "Language", tokens: Sequence[int]) -> None:
-        self._language = language
+        self.language = language
         self._hash = blake2b(key=language.key, digest_size=32)
         self._hashed = 0
         self._turns = Turns(language.user, language.effort)
@@ -98,14 +100,30 @@ class Reader:
         for token in tokens[anchor + 1 :]:
             self.advance(token)
 
+    def copy(self) -> Self:
+        """A reader that has read the same, and goes its own way from here."""
+        other = object.__new__(type(self))
+        for name in Reader.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.tokens = self.tokens[:]
+        other._topics = dict(self._topics)
+        other._turns = copy(self._turns)
+        other._hash = self._hash.copy()
+        return other
+
+    @property
+    def triple(self) -> Triple:
+        """What the corpus alone says about the next token."""
+        return self.language.statistics.after(self.before, self.last)
+
     def distribution(self) -> Distribution:
         """The chance of every token to come next."""
-        return mixed(self._language.statistics.after(self.before, self.last), self.expected())
+        return mixed(self.triple, self.expected())
 
     def expected(self) -> dict[int, float]:
         """The tokens that stand out, with their exact chances; together less than 1."""
-        ahead = self._next()
-        certainty = self._language.voice.certainty
+        ahead = self._next() if self._is_border or self._active is not None else None
+        certainty = self.language.voice.certainty
         special: dict[int, float] = {}
         if self._is_border and 0 < self._wanted <= self._own:
             special[self._closer()] = certainty
@@ -114,8 +132,8 @@ class Reader:
             for token, _, _, weight in ahead:
                 special[token] = special.get(token, 0.0) + certainty * weight
         elif self._place >= 0:
-            text = self._language.statistics.ngrams.text
-            agreed, following = self._agreed, self._language.following
+            text = self.language.statistics.ngrams.text
+            agreed, following = self._agreed, self.language.following
             special[text[self._place]] = following[agreed] if agreed < len(following) else following[-1]
         if self._is_border and self._strayed >= PATIENCE:
             special = {token: (1.0 - LEAVING) * p for token, p in special.items()}
@@ -125,7 +143,7 @@ class Reader:
 
     def advance(self, token: int) -> None:
         """Read one more token."""
-        language = self._language
+        language = self.language
         place = len(self.tokens)
         if token in language.anchors or place - self._anchor >= RESTART:
             self.tokens.append(token)
@@ -133,7 +151,7 @@ class Reader:
             return
         is_blank = self._is_border and token in language.blanks
         # What is expected is settled before the token is read, whether anybody has asked for it or not.
-        ahead = [] if is_blank else self._next()
+        ahead = self._next() if not is_blank and (self._is_border or self._active is not None) else None
         self.tokens.append(token)
         self.before, self.last = self.last, token
         if is_blank:
@@ -171,7 +189,7 @@ class Reader:
 
     def _follow(self, token: int) -> None:
         """Off the expected sentences: keep to the place in the corpus that agrees, or look for another."""
-        language = self._language
+        language = self.language
         ngrams = language.statistics.ngrams
         text = ngrams.text
         if self._place >= 0 and text[self._place] == token:
@@ -215,11 +233,11 @@ class Reader:
         return found
 
     def _closer(self) -> int:
-        return self._language.think_end if self._mode == "think" else self._language.end
+        return self.language.think_end if self._mode == "think" else self.language.end
 
     def _settle(self, place: int) -> None:
         """Begin afresh at this anchor (-1: before the first token), from the tokens up to it alone."""
-        language = self._language
+        language = self.language
         tokens = self.tokens
         self._anchor = place
         self.last = tokens[place] if place >= 0 else -1
@@ -243,7 +261,7 @@ class Reader:
 
     def _asked_topic(self, place: int) -> Topic:
         """What the question is about that the answer at this place belongs to."""
-        language, question = self._language, self._turns.question
+        language, question = self.language, self._turns.question
         found = self._topics.get(question)
         if found is None:
             corpus = language.corpus
@@ -254,7 +272,7 @@ class Reader:
 
     def _open_section(self, topic: Topic) -> None:
         """Settle what is going to be said, from a digest of everything up to here."""
-        language = self._language
+        language = self.language
         self._agenda = drawn_up(
             self._mode,
             topic,
@@ -282,7 +300,7 @@ class Reader:
 
     def _plan(self) -> list[Node]:
         """The sentences that may come next, at most three, likeliest first."""
-        language = self._language
+        language = self.language
         if self._mode == "raw" and self._own == 0:
             # What the text is about is asked anew until a sentence of the corpus has been said.
             start = max(self._anchor + 1, len(self.tokens) - _QUESTION)

@@ -16,7 +16,7 @@ class Walker(Reader):
     @property
     def certainty(self) -> float:
         """The chance that the expected tokens have together."""
-        return self._language.voice.certainty
+        return self.language.voice.certainty
 
     @property
     def closer(self) -> int:
@@ -31,7 +31,7 @@ class Walker(Reader):
         token is drawn by the number at `place`.
         """
         tokens, at, borders, sure = self.tokens, draws.at, chooser.borders, chooser.sure
-        blanks = self._language.blanks
+        blanks = self.language.blanks
         begin = len(tokens)
         lead = place - begin
         # The place where reading begins afresh belongs to `advance`.
@@ -101,7 +101,7 @@ class Walker(Reader):
         if place >= len(shares):
             return False
         token = rows[place][1]
-        if self._is_border and token in self._language.blanks:
+        if self._is_border and token in self.language.blanks:
             return False
         self.tokens.append(token)
         self.before, self.last = self.last, token
