@@ -3,8 +3,10 @@
 Nothing here has state or looks at the time: the same request gives the same answer.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from engy_mock.model.cards import Level, ModelCard, Prices
 from engy_mock.model.catalog import Catalog
@@ -250,10 +252,10 @@ class Engine:
         """What stands for everything that shapes the content of an answer (E-13)."""
         form, choice = request.response_format, request.tool_choice
         cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
-        shifts = (knobs.presence_penalty, knobs.frequency_penalty, sorted(knobs.logit_bias.items()))
+        shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
         rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
         schema = b"" if form.schema is None else json.write(form.schema)
-        return digest("content", self.seed, _packed(context), repr((cuts, shifts, rest)), schema)
+        return digest("content", self.seed, _packed(context), _shape(*cuts, *shifts, *rest), schema)
 
     def _check_images(self, conversation: Conversation, card: ModelCard) -> None:
         images = [image for message in conversation.messages for image in message.images]
@@ -276,9 +278,14 @@ def takes_no_images(card: ModelCard) -> InvalidRequest:
     return InvalidRequest(f"{card.id} does not accept images", param="messages")
 
 
-def _packed(tokens: Sequence[int]) -> bytes:
-    from array import array
+@lru_cache(maxsize=256, typed=True)
+def _shape(*knobs: object) -> str:
+    """The knobs of a request as text: most requests have the same."""
+    *cuts, presence, frequency, bias = knobs[:7]
+    return repr((tuple(cuts), (presence, frequency, list(bias)), knobs[7:]))  # type: ignore[call-overload]
 
+
+def _packed(tokens: Sequence[int]) -> bytes:
     return array("I", tokens).tobytes()
 
 

@@ -32,18 +32,26 @@ class Turns:
         """Every mark of a text up to the last place from which it can be read afresh; returns that, or -1."""
         is_mark: Callable[[object], bool] = marks.__contains__
         flags = bytes(map(is_mark, tokens))
-        anchor = -1
-        efforts = [-1]
-        place = flags.find(1)
-        while place >= 0:
-            if tokens[place] == self._effort:
-                efforts.append(place)
-            else:
-                self.note(place, tokens[place])
-                anchor = place
-            place = flags.find(1, place + 1)
-        anchor += (len(tokens) - 1 - anchor) // restart * restart
-        self.effort_at = max([place for place in efforts if place <= anchor], default=-1)
+        user, effort = self._user, self._effort
+        last = flags.rfind(1)
+        while last >= 0 and tokens[last] == effort:
+            last = flags.rfind(1, 0, last)
+        anchor = last + (len(tokens) - 1 - last) // restart * restart
+        self._is_asking = last >= 0 and tokens[last] == user
+        # Backwards, since what came last counts.
+        is_found = False
+        end = place = last
+        while place >= 0 and not is_found:
+            if tokens[place] == user:
+                self.question = (place + 1, end if end > place else place + 1)
+                is_found = True
+            elif tokens[place] != effort:
+                end = place
+            place = flags.rfind(1, 0, place)
+        place = flags.rfind(1, 0, anchor + 1)
+        while place >= 0 and tokens[place] != effort:
+            place = flags.rfind(1, 0, place)
+        self.effort_at = place
         return anchor
 
     def asked(self, tokens: Sequence[int], place: int, tokenizer: Tokenizer) -> str:
