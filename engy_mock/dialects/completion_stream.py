@@ -13,7 +13,7 @@ from engy_mock.dialects.completion_choice import (
     prompt_offsets,
     values,
 )
-from engy_mock.dialects.dialect import Envelope
+from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.vocabulary.events import (
     Ended,
     Event,
@@ -27,7 +27,7 @@ from engy_mock.vocabulary.events import (
 from engy_mock.vocabulary.generation import FinishReason, TokenLogprob
 
 
-class CompletionStream:
+class CompletionStream(OneByOne):
     """Turns the events of one answer into chunks, each a whole completion with a piece of the text."""
 
     __slots__ = ("_begin", "_common", "_envelope", "_fingerprint")

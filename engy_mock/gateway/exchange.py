@@ -1,14 +1,17 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import accumulate
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.entry import Entry
-from engy_mock.dialects.dialect import Encoder, Envelope
+from engy_mock.dialects.dialect import TEMPERATURE, TOP_P, Encoder, Envelope
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
+from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
@@ -21,12 +24,9 @@ from engy_mock.vocabulary.events import (
     Event,
     Failure,
     Finished,
-    ReasoningDelta,
     Receipt,
     Refused,
     Started,
-    TextDelta,
-    ToolCallDelta,
 )
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
 from engy_mock.vocabulary.request import Conversation, GenerationRequest
@@ -111,7 +111,8 @@ class Exchange:
         """What stands around this answer; around a failure alone where there is none."""
         usage = _NOTHING.usage if generation is None else generation.usage
         prepared, route = self.prepared, self.route
-        envelope = Envelope(
+        card = None if prepared is None else prepared.card
+        return Envelope(
             request=self._stub() if prepared is None else prepared.request,
             surface=route.surface,
             receipt=Receipt(request_id=self.entry.request_id, charged_micro=self.cost(usage)),
@@ -119,10 +120,9 @@ class Exchange:
             usage=usage,
             shows_cache_counts=settings.messages_cache_counts,
             names_events=settings.v5_named_events,
+            temperature=TEMPERATURE if card is None else card.temperature,
+            top_p=TOP_P if card is None else card.top_p,
         )
-        if prepared is None:
-            return envelope
-        return replace(envelope, temperature=prepared.card.temperature, top_p=prepared.card.top_p)
 
     def _stub(self) -> GenerationRequest:
         """What is known of a request that was refused before it was understood."""
@@ -264,23 +264,23 @@ class Stream(Iterator[Step]):
 
     def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
         exchange = self._exchange
-        encode = encoder.encode
         pieces = size = 0
         waiting: list[bytes] = []
         try:
             yield Begin(exchange.head(*STREAM))
-            for event in tell(self._generation):
-                data = encode(event)
-                if not data:
-                    continue
-                if size and size + len(data) > most:
-                    yield Write(b"".join(waiting))
-                    self._sent = pieces
-                    waiting.clear()
-                    size = 0
-                waiting.append(data)
-                size += len(data)
-                pieces += isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta)
+            for written, is_piece in frames(self._generation, encoder):
+                while written:
+                    sizes = list(accumulate(map(len, written)))
+                    fits = bisect_right(sizes, most - size) or int(size == 0)
+                    waiting += written[:fits]
+                    size += sizes[fits - 1] if fits else 0
+                    pieces += fits * is_piece
+                    written = written[fits:]
+                    if written:
+                        yield Write(b"".join(waiting))
+                        self._sent = pieces
+                        waiting.clear()
+                        size = 0
         except Exception as error:
             exchange.hold.settle(0)
             exchange.entry.status, exchange.entry.error = 500, f"the answer could not be told: {error!r:.500}"
