@@ -55,6 +55,7 @@ class Completions:
     """Reads raw prompts and writes text completions, whole or, where the surface does, as a stream."""
 
     endpoint: Endpoint = "completions"
+    has_one_id: bool = True
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

@@ -90,9 +90,13 @@ class OneByOne:
 
 
 class Dialect(Protocol):
-    """One way to speak with the service."""
+    """One way to speak with the service.
+
+    `has_one_id`: an answer holds no other made-up value than the id of its request, or the beginning of that.
+    """
 
     endpoint: Endpoint
+    has_one_id: bool
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

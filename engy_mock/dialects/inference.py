@@ -39,6 +39,7 @@ class Inference:
     """Reads requests for inference and writes generic answers, whole or as a stream of pieces."""
 
     endpoint: Endpoint = "inference"
+    has_one_id: bool = False
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

@@ -21,6 +21,7 @@ from engy_mock.dialects.routes import Route
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.model import contracts
@@ -61,6 +62,7 @@ class Understood:
 
     prepared: Prepared
     generation: Generation | None = None
+    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(slots=True)
@@ -158,6 +160,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
             found = None if asked is None else self._direction.chosen(asked, entry)

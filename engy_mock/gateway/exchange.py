@@ -13,6 +13,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
@@ -53,18 +54,24 @@ class Exchange:
     hold: Hold
     prepared: Prepared | None = None
     is_streamed: bool = False
+    memory: Memory | None = None
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
         entry, dialect = self.entry, self.route.dialect
-        envelope = self._envelope(generation, settings, now)
-        charge = envelope.receipt.charged_micro
         entry.status = 200
         entry.generation = generation
+        charge = self.cost(generation.usage)
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
-            return Stream(self, generation, dialect.encoder(envelope), charge, most)
-        body = dialect.body(generation, envelope)
+            encoder = dialect.encoder(self._envelope(generation, settings, now))
+            return Stream(self, generation, encoder, charge, most)
+        memory = self.memory if dialect.has_one_id else None
+        body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
+        if body is None:
+            body = dialect.body(generation, self._envelope(generation, settings, now))
+            if memory is not None:
+                memory.keep(generation, int(now), charge, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
         return iter((Whole(self.head(JSON), body),))
