@@ -17,9 +17,9 @@ MAX_DEPTH = 8
 class Trouble:
     """The faults of one answer; `applied` and `not_applied` name them as the rule has them written, in order.
 
-    `written` has, for each of `faults`, the one that has chosen it and its place, `occasions` when it acts. A fault
-    that changes nothing has not been applied, whatever the reason: it is told, never dropped. `idle` are those
-    that are not for the request.
+    `written` has, for each of `faults`, the one that has chosen it and its place, `occasions` when it acts. A
+    fault that changes nothing has not been applied, whatever the reason: it is told, never dropped. `idle` are
+    those that are not for the request.
     """
 
     faults: Sequence[Fault]
