@@ -12,6 +12,9 @@ from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
 from engy_mock.serving.shell import Shell
 
+TURNS_TO_END = 5
+"""How many turns of the loop the answer on a connection gets to end behind it."""
+
 
 class InsideConnector(BaseConnector):
     """Connects to a shell on the same loop, whatever host and port are asked for.
@@ -27,8 +30,8 @@ class InsideConnector(BaseConnector):
         """End all connections, at both ends."""
         await super().close(abort_ssl=abort_ssl)
         self._keeper.close_all()
-        for _ in range(TURNS_TO_CLOSE):
-            if self._keeper.is_empty:
+        for turn in range(TURNS_TO_CLOSE):
+            if turn >= TURNS_TO_END and self._keeper.is_empty:
                 break
             await asyncio.sleep(0)
 
