@@ -339,6 +339,7 @@ def _asked(call: Call, route: Route, request: GenerationRequest) -> Asked:
         key=key_of(call, (*route.key_headers, "authorization")),
         headers=call.headers,
         body=request.body,
+        target=f"{call.path}?{call.query}" if call.query else call.path,
     )
 
 

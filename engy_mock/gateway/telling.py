@@ -32,7 +32,7 @@ def streamed(events: Iterable[Event], encoder: Encoder, head: Head, *, tells_fai
     for event in events:
         match event:
             case Pause():
-                yield Wait(event.seconds)
+                yield Wait(event.seconds, event.is_deaf)
             case Heartbeat():
                 yield Repeat(encoder.encode(event) or COMMENT, event.seconds, event.count)
             case Cut():
@@ -84,7 +84,7 @@ def whole(
         match event:
             case Pause():
                 part(here)
-                steps.append(Wait(event.seconds))
+                steps.append(Wait(event.seconds, event.is_deaf))
             case Cut():
                 part(here)
                 steps.append(Close(event.abrupt))
@@ -126,6 +126,7 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
     made: list[tuple[Step, int]] = []
     waiting: list[bytes] = []
     size = pieces = 0
+    is_joined = False
 
     def flush() -> None:
         nonlocal size
@@ -136,11 +137,14 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
 
     for step in steps:
         if isinstance(step, Frame):
-            if size and size + len(step.data) > most:
+            if size and size + len(step.data) > most and not is_joined:
                 flush()
             waiting.append(step.data)
             size += len(step.data)
             pieces += step.is_piece
+            is_joined = step.ends_write is False
+            if step.ends_write:
+                flush()
         else:
             flush()
             made.append((step, pieces))
@@ -151,16 +155,18 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
 
 
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:
-    """A whole answer as one step if nothing lies between its head and its end; waiting before it is allowed."""
-    start = next((place for place, step in enumerate(steps) if not isinstance(step, Wait)), 0)
-    inner = steps[start:]
-    if len(inner) < 2 or not isinstance(inner[0], Begin) or not isinstance(inner[-1], End):
+    """A whole answer as one step if nothing lies between its head and its end; what stands before is allowed."""
+    start = next((place for place, step in enumerate(steps) if isinstance(step, Begin)), len(steps))
+    begin, *writes, end = steps[start:] if len(steps) > start + 1 else (None, None)
+    if not isinstance(begin, Begin) or not isinstance(end, End) or end.trailers:
         return steps
-    head, writes = inner[0].head, inner[1:-1]
+    head, before = begin.head, steps[:start]
     body = b"".join([step.data for step in writes if isinstance(step, Write)])
-    if all(isinstance(step, Frame) for step in writes):
-        return [*steps[:start], Whole(head, body)]
-    if any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers):
+    if all(isinstance(step, Frame) and step.ends_write is None for step in writes):
+        return [*before, Whole(head, body)]
+    if head.version == "1.0" or any(
+        name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers
+    ):
         return steps
     head = replace(head, headers=(*head.headers, ("Content-Length", str(len(body)))))
-    return [*steps[:start], Begin(head), *inner[1:]]
+    return [*before, Begin(head), *writes, end]

@@ -104,4 +104,5 @@ def _is_out_of_place(own: Fault, occasion: Occasion) -> bool:
         (own.endpoints and asked.endpoint not in own.endpoints)
         or (own.surfaces and asked.surface not in own.surfaces)
         or (own.is_for_streams is not None and own.is_for_streams is not asked.is_streamed)
+        or not own.suits(occasion)
     )

@@ -12,7 +12,7 @@ class Asked:
     """One admitted call with the key and the headers that it came with.
 
     `request` is None where the call asks for no answer of a model, as for the list of models; `body` is what
-    was sent, as far as it is a JSON object.
+    was sent, as far as it is a JSON object. `target` is the path with what stands behind it, as it was called.
     """
 
     endpoint: str
@@ -21,6 +21,7 @@ class Asked:
     key: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
+    target: str = ""
 
     @property
     def is_streamed(self) -> bool:

@@ -68,6 +68,10 @@ class Fault:
         """Other steps: heads, frames and writes, and what lies between them."""
         return steps
 
+    def suits(self, occasion: Occasion) -> bool:
+        """Whether the request is one that it can befall, where that takes more than endpoint, surface and form."""
+        return True
+
     def misfit(self, words: Mapping[str, Any]) -> str | None:
         """Why it can never apply to requests that fit these words of `when`; None if it can."""
         endpoint, surface, stream = words.get("endpoint"), words.get("surface"), words.get("stream")

@@ -62,6 +62,8 @@ class Performance:
                     self._holds_piece = True
                 case Wait():
                     await self._flush()
+                    if step.is_deaf:
+                        self._request.protocol.pause_reading()
                     self._due = await self._pace.wait(self._clock, self._due, step.seconds)
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
@@ -69,7 +71,7 @@ class Performance:
                 case Begin():
                     self._held = framing.begin(step.head)
                 case End():
-                    self._held += framing.end()
+                    self._held += framing.end(step.trailers)
                     await self._flush()
                     self.is_over = True
                 case Unframed():
