@@ -1,6 +1,5 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
-import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, performed, refused, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, is_endless, performed, refused, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.model.prices import charge_micro
@@ -162,14 +161,11 @@ class Planned(Iterator[Step]):
         self._generation = generation
         self._is_paid = is_paid
         self._place = 0
-        last = plan[-1][0] if plan else None
-        is_endless = (isinstance(last, Wait) and last.seconds == math.inf) or (
-            isinstance(last, Repeat) and last.count is None
-        )
         telling = [place for place, (step, _) in enumerate(plan) if not isinstance(step, Wait)]
         spoken = [place for place, (step, _) in enumerate(plan) if isinstance(step, _SPOKEN)]
         # The books are closed before the last byte, but while a client may still wait for more, not at all.
-        self._settles_at = len(plan) if is_endless else (spoken or telling or [0])[-1]
+        goes_on = bool(plan) and is_endless(plan[-1][0])
+        self._settles_at = len(plan) if goes_on else (spoken or telling or [0])[-1]
         if not plan:
             self._settle()
 

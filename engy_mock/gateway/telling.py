@@ -148,10 +148,17 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
         else:
             flush()
             made.append((step, pieces))
-            if isinstance(step, Close | Whole) or (isinstance(step, Wait) and step.seconds == math.inf):
+            if isinstance(step, Close | Whole) or is_endless(step):
                 return made
     flush()
     return made
+
+
+def is_endless(step: Step) -> bool:
+    """Whether nothing can follow it, since it does not end."""
+    return (isinstance(step, Wait) and step.seconds == math.inf) or (
+        isinstance(step, Repeat) and step.count is None
+    )
 
 
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:

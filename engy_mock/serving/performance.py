@@ -63,7 +63,7 @@ class Performance:
                 case Wait():
                     await self._flush()
                     if step.is_deaf:
-                        self._request.protocol.pause_reading()
+                        self._stop_reading()
                     self._due = await self._pace.wait(self._clock, self._due, step.seconds)
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
@@ -105,3 +105,8 @@ class Performance:
         await self._flush()
         if self._request.transport is not None:
             await end(self._request.transport, self._request.writer, is_abrupt=is_abrupt)
+
+    def _stop_reading(self) -> None:
+        """Let all that the client still sends wait in its system, even that it has left."""
+        if self._request.transport is not None:
+            self._request.transport.pause_reading()
