@@ -124,6 +124,15 @@ def told(capture: Capture, after: int) -> bytes:
     return b"".join(blocks(capture)[: places[after - 1] + 1 if after else places[0]])
 
 
+BEGUN = {"chat": 1, "completions": 0, "messages": 2, "responses": 2}
+"""How many events say no more than that an answer begins."""
+
+
+def begun(capture: Capture, route: str) -> bytes:
+    """The events that say no more than that the answer begins."""
+    return b"".join(blocks(capture)[: BEGUN[route.removeprefix("v5 ")]])
+
+
 def unplanned(raw: bytes) -> bytes:
     """An answer without the header that differs by the rule."""
     return PLAN.sub(b"", raw)
