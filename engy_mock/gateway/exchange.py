@@ -90,7 +90,7 @@ class Exchange:
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
-                told = streamed(events, dialect.encoder(envelope), head, tells_failures=tells)
+                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
             else:
                 told = whole(events, generation, dialect, envelope, self.head(JSON))
             steps = trouble.steps(told)

@@ -15,7 +15,8 @@ class Settings:
     bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
     `hurries_retries`: scripted refusals that clients try again carry a hint of one millisecond.
     `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
-    pictures in a request, and the most bytes of one (E-145).
+    pictures in a request, and the most bytes of one (E-145). `keep_alive_comments`, `ping_seconds`: while a
+    stream pauses, a comment line, or in messages a ping, comes every so many seconds (E-118, E-176).
     """
 
     closed_accounts: bool = False
@@ -28,3 +29,5 @@ class Settings:
     strict_tools: bool = False
     max_images: int = MAX_IMAGES
     max_image_bytes: int = MAX_IMAGE_BYTES
+    keep_alive_comments: float | None = None
+    ping_seconds: float | None = None

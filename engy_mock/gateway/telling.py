@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.fold import fold
+from engy_mock.gateway.settings import Settings
 from engy_mock.vocabulary.events import (
     Cut,
     Ended,
@@ -26,13 +27,17 @@ COMMENT = b": keep-alive\n"
 """A sign of life: a line of its own, without the empty line that would end an event (E-118, R-1)."""
 
 
-def streamed(events: Iterable[Event], encoder: Encoder, head: Head, *, tells_failures: bool) -> Iterator[Step]:
+def streamed(
+    events: Iterable[Event], encoder: Encoder, head: Head, settings: Settings, *, tells_failures: bool
+) -> Iterator[Step]:
     """The steps of a streamed answer, a frame for each server-sent event."""
+    ping = encoder.encode(Heartbeat(0, is_ping=True))
+    beat, every = (ping, settings.ping_seconds) if ping else (COMMENT, settings.keep_alive_comments)
     yield Begin(head)
     for event in events:
         match event:
             case Pause():
-                yield Wait(event.seconds, event.is_deaf)
+                yield from _pause(event, beat, every)
             case Heartbeat():
                 yield Repeat(encoder.encode(event) or COMMENT, event.seconds, event.count)
             case Cut():
@@ -50,6 +55,16 @@ def streamed(events: Iterable[Event], encoder: Encoder, head: Head, *, tells_fai
             case _:
                 yield from _frames(encoder.encode(event), event)
     yield End()
+
+
+def _pause(pause: Pause, beat: bytes, every: float | None) -> Iterator[Step]:
+    """A pause with signs of life inside, if they are wanted; one without end is silence all the same."""
+    seconds = pause.seconds
+    if every is not None and 0 < every < seconds < math.inf:
+        count = math.ceil(seconds / every) - 1
+        yield Repeat(beat, every, count)
+        seconds -= count * every
+    yield Wait(seconds, pause.is_deaf)
 
 
 def _frames(data: bytes, event: Event) -> Iterator[Frame]:
