@@ -186,9 +186,6 @@ def _at_once(steps: Sequence[Step]) -> Sequence[Step]:
     body = b"".join([step.data for step in writes if isinstance(step, Write)])
     if all(isinstance(step, Frame) and step.ends_write is None for step in writes):
         return [*before, Whole(head, body)]
-    if head.version == "1.0" or any(
-        name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers
-    ):
-        return steps
-    head = replace(head, headers=(*head.headers, ("Content-Length", str(len(body)))))
-    return [*before, Begin(head), *writes, end]
+    if not any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers):
+        head = replace(head, headers=(*head.headers, ("Content-Length", str(len(body)))))
+    return steps if head.version == "1.0" else [*before, Begin(head, len(body)), *writes, end]

@@ -8,9 +8,10 @@ from aiohttp import web
 
 from engy_mock.serving.endings import end
 from engy_mock.serving.framing import Framing
+from engy_mock.serving.leases import Leases
 from engy_mock.serving.pace import Pace
 from engy_mock.vocabulary.clock import Clock, monotonic
-from engy_mock.vocabulary.wire import Begin, Close, End, Repeat, Step, Unframed, Wait, Whole, Write
+from engy_mock.vocabulary.wire import Begin, Close, End, Lease, Repeat, Step, Unframed, Wait, Whole, Write
 
 WRITES_IN_A_ROW = 16
 """After so many writes an answer lets the others have the loop, even if nothing makes it wait."""
@@ -29,14 +30,18 @@ class Performance:
         "_framing",
         "_held",
         "_holds_piece",
+        "_leases",
         "_pace",
         "_request",
         "_writes",
         "is_over",
     )
 
-    def __init__(self, request: web.BaseRequest, framing: Framing, pace: Pace, clock: Clock) -> None:
+    def __init__(
+        self, request: web.BaseRequest, framing: Framing, pace: Pace, leases: Leases, clock: Clock
+    ) -> None:
         self._request = request
+        self._leases = leases
         self._framing = framing
         self._pace = pace
         self._clock = clock
@@ -69,7 +74,7 @@ class Performance:
                         await self._close(is_abrupt=False)
                         return
                 case Begin():
-                    self._held = framing.begin(step.head)
+                    self._held = framing.begin(step.head, step.length)
                 case End():
                     self._held += framing.end(step.trailers)
                     await self._flush()
@@ -89,6 +94,8 @@ class Performance:
                         await self._flush()
                 case Close():
                     await self._close(is_abrupt=step.abrupt)
+                case Lease():
+                    self._leases.grant(self._request.protocol, step, self._clock)
         if not self.is_over:
             await self._flush()
 

@@ -59,9 +59,13 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The head of a streamed answer; the transfer is chunked."""
+    """The head of an answer in parts; the transfer is chunked, unless the head says otherwise.
+
+    `length` is that of the body, where it is known.
+    """
 
     head: Head
+    length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,18 @@ class Close:
     abrupt: bool = False
 
 
-Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """How long the connection may be used again behind this answer; used later, it is reset without an answer.
+
+    That is within so many seconds of mock time, and for so many answers with a lease.
+    """
+
+    seconds: float
+    requests: int | None = None
+
+
+Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close | Lease
 
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:

@@ -2,6 +2,7 @@
 
 from engy_mock.scripting.faults import (
     compression,
+    connections,
     failing,
     framing,
     redirects,
@@ -18,6 +19,7 @@ from engy_mock.scripting.faults import (
 
 __all__ = [
     "compression",
+    "connections",
     "failing",
     "framing",
     "redirects",
