@@ -17,6 +17,7 @@ from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.settings import Settings
@@ -46,7 +47,7 @@ from engy_mock.vocabulary.errors import (
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import digest, hex_id
-from engy_mock.vocabulary.wire import Call, Head, Step, Whole
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
 MAX_KNOWN = 512
 MAX_KNOWN_BODY = 32 * 1024
@@ -104,6 +105,27 @@ class Gateway:
         """Load what the first answer needs."""
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
+
+    def before_body(self, call: Call) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual."""
+        if not self.script.early_rules():
+            return None
+        try:
+            check_host(call, self.settings.allowed_hosts)
+            route, _ = routes.find(call.method, call.path)
+            self._account(call, route)
+        except ApiError:
+            return None  # it is refused in its turn
+        if route.page is not None:
+            return None
+        now = self.clock.now()
+        found = met(call, route, self.script, self._identities, self.settings, seed=self.seed, now=now)
+        if found is None:
+            return None
+        doorstep, entry = found
+        if entry is not None:
+            self.journal.add(entry)
+        return doorstep
 
     def answer(self, call: Call) -> Iterator[Step]:
         """The steps that tell a client the answer to its call.

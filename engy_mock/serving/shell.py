@@ -18,7 +18,7 @@ from engy_mock.serving.performance import Performance
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed
-from engy_mock.vocabulary.wire import Call, Head, Step, header_lines
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
 
 log = logging.getLogger("engy_mock")
 
@@ -29,6 +29,10 @@ class Service(Protocol):
     @property
     def clock(self) -> Clock:
         """The mock's time."""
+        ...
+
+    def before_body(self, call: Call) -> Doorstep | None:
+        """What happens before the body is read; None for nothing, as is usual."""
         ...
 
     def answer(self, call: Call) -> Iterator[Step]:
@@ -118,9 +122,16 @@ class Shell:
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
+        doorstep = self._service.before_body(_call(request, b"", None)) if request.body_exists else None
+        if doorstep is not None and doorstep.steps is not None:
+            framing = self._framing(request, wants_close=True)
+            await Performance(request, framing, self.pace, self.leases, self._service.clock).perform(
+                doorstep.steps
+            )
+            return False
         body, unread = b"", None
         try:
-            body = await read_body(request, self.limits)
+            body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
         except BodyUnread as trouble:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT

@@ -1,6 +1,6 @@
 """What comes from a socket and what goes to it, without a socket: a `Call` in, `Step`s out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
@@ -147,6 +147,18 @@ class Lease:
 
 
 Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close | Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Doorstep:
+    """What happens before the body of a request is read.
+
+    `steps` are an answer that does not wait for it; without `invites` a client that asks whether it may send its
+    body hears nothing.
+    """
+
+    steps: Iterator[Step] | None = None
+    invites: bool = True
 
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:

@@ -15,6 +15,7 @@ from engy_mock.scripting.faults import (
     sse_writes,
     stalls,
     transport,
+    uploads,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "sse_writes",
     "stalls",
     "transport",
+    "uploads",
 ]
