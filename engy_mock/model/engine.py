@@ -238,7 +238,7 @@ class Engine:
         request = prepared.request
         language = self.catalog.language(prepared.card)
         tokenizer = language.tokenizer
-        form = demanded(request)
+        form = None if prepared.card.ignores_schema else demanded(request)
         thinks = prepared.level != "off"
         written: list[int] = []
         if thinks or form is None:
