@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Unpack
 
-    from aiohttp import web
+    import httpx2
+    from aiohttp import BaseConnector, ClientSession, web
 
     from engy_mock.books.accounts import Account, Accounts, Terms
     from engy_mock.books.cache import PromptCache
@@ -26,11 +27,18 @@ if TYPE_CHECKING:
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
+    from engy_mock.serving.httpx_clients import HasAsyncClient, HasAsyncTransport, HasClient, HasTransport
+    from engy_mock.serving.inside import Inside
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
     from engy_mock.vocabulary.clock import Clock
     from engy_mock.vocabulary.request import GenerationRequest
+
+NOWHERE = "http://127.0.0.1:0"
+"""What clients inside the process call a mock that has no port: nothing else can ever listen there."""
+
+Own = TypeVar("Own")
 
 
 class EngyMock:
@@ -78,6 +86,7 @@ class EngyMock:
             self.scenario(scenario)
         self._shell: Shell | None = None
         self._thread: ServerThread | None = None
+        self._inside: Inside | None = None
 
     @property
     def is_running(self) -> bool:
@@ -236,6 +245,7 @@ class EngyMock:
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.stop()
+        self._abandon()
 
     def reset(self) -> None:
         """Forget all that has happened, changed time and settings too, and break off answers under way."""
@@ -245,8 +255,73 @@ class EngyMock:
             self.gateway.clock.set(self._first_time)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
-        if self._shell is not None:
-            self._shell.abandon()
+        self._abandon()
+
+    @overload
+    def http_client(self, library: None = None, **options: Any) -> httpx2.Client: ...
+    @overload
+    def http_client(self, library: HasClient[Own], **options: Any) -> Own: ...
+    def http_client(self, library: Any = None, **options: Any) -> Any:
+        """A client of httpx2 that speaks to the service without a socket; needs no start.
+
+        `OpenAI(http_client=engy.http_client())`. Another library can be given (`engy.http_client(httpx)`); httpx
+        is taken by itself where httpx2 is not installed. Options are those of the library's `Client`; like the
+        official clients, and unlike the library, it follows redirects.
+        """
+        library = library or self._library()
+        return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
+
+    @overload
+    def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
+    @overload
+    def async_http_client(self, library: HasAsyncClient[Own], **options: Any) -> Own: ...
+    def async_http_client(self, library: Any = None, **options: Any) -> Any:
+        """The same for asynchronous clients, on a loop of asyncio."""
+        library = library or self._library()
+        transport = self.async_transport(library)
+        return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
+
+    @overload
+    def transport(self, library: None = None) -> httpx2.BaseTransport: ...
+    @overload
+    def transport(self, library: HasTransport[Own]) -> Own: ...
+    def transport(self, library: Any = None) -> Any:
+        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
+        from engy_mock.serving.httpx_clients import kind_of
+
+        library = library or self._library()
+        return kind_of(library).transport(self._from_inside(), library)
+
+    @overload
+    def async_transport(self, library: None = None) -> httpx2.AsyncBaseTransport: ...
+    @overload
+    def async_transport(self, library: HasAsyncTransport[Own]) -> Own: ...
+    def async_transport(self, library: Any = None) -> Any:
+        """The same for asynchronous clients: `AsyncClient(transport=...)`."""
+        from engy_mock.serving.httpx_clients import kind_of
+
+        library = library or self._library()
+        return kind_of(library).async_transport(self._from_inside(), library)
+
+    def aiohttp_session(self, **options: Any) -> ClientSession:
+        """A session of aiohttp's client that speaks to the service without a socket, on the loop that runs now.
+
+        Needs no start. Options are those of `ClientSession`; addresses are relative to the origin: `/v1/models`.
+        """
+        from aiohttp import ClientSession
+
+        if "connector" not in options:
+            options["connector"] = self.aiohttp_connector()
+        return ClientSession(**{"base_url": self._origin_or_nowhere, **options})
+
+    def aiohttp_connector(self, **options: Any) -> BaseConnector:
+        """What makes a session of one's own speak to the service without a socket.
+
+        Options are those of aiohttp's `BaseConnector`.
+        """
+        from engy_mock.serving.aiohttp_clients import InsideConnector
+
+        return InsideConnector(self._serving_shell(), **options)
 
     def app(self) -> web.Application:
         """The same service as an application for `aiohttp_client`, on the test's own loop; needs no start."""
@@ -285,6 +360,32 @@ class EngyMock:
                 "this EngyMock is not running: write `with EngyMock() as engy:`, or call start() first"
             )
         return self._thread
+
+    def _abandon(self) -> None:
+        """Break off all answers that are under way."""
+        if self._shell is not None:
+            self._shell.abandon()
+        if self._inside is not None:
+            self._inside.abandon()
+
+    def _library(self) -> Any:
+        from engy_mock.serving.httpx_clients import library_at_hand
+
+        return library_at_hand()
+
+    def _client_options(self) -> dict[str, Any]:
+        return {"base_url": self._origin_or_nowhere, "follow_redirects": True}
+
+    @property
+    def _origin_or_nowhere(self) -> str:
+        return NOWHERE if self._thread is None else self._thread.origin
+
+    def _from_inside(self) -> Inside:
+        if self._inside is None:
+            from engy_mock.serving.inside import Inside
+
+            self._inside = Inside(self._serving_shell(), time_scale=self._time_scale)
+        return self._inside
 
     def _serving_shell(self) -> Shell:
         if self._shell is None:

@@ -43,8 +43,15 @@ UNSAFE_MODULES = frozenset({"cloudpickle", "dill", "joblib", "marshal", "pickle"
 UNSAFE_CALLS = frozenset({"eval", "exec", "hash"})
 UNSAFE_METHODS = frozenset({("os", "urandom"), ("yaml", "unsafe_load"), ("yaml", "full_load")})
 
-DISTRIBUTION_OF = {"pydantic_core": "pydantic", "typing_extensions": "typing-extensions", "yaml": "pyyaml"}
+DISTRIBUTION_OF = {
+    "multidict": "aiohttp",
+    "pydantic_core": "pydantic",
+    "typing_extensions": "typing-extensions",
+    "yaml": "pyyaml",
+}
 """Where a module comes with a distribution of another name."""
+
+EXTRAS_FOR_USERS = ("httpx", "httpx2", "pytest", "speed", "templates")
 
 TAKES_THE_ORDER = frozenset({"enumerate", "iter", "list", "tuple", "zip"})
 
@@ -246,7 +253,7 @@ def test_imports_are_declared() -> None:
     """What the package imports, installing the package brings, or one of its extras for users."""
     project = tomllib.loads((TOP / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = [*project["dependencies"], *extras["speed"], *extras["templates"], *extras["pytest"]]
+    requirements = [*project["dependencies"], *[line for name in EXTRAS_FOR_USERS for line in extras[name]]]
     findings = [finding for module, tree in SOURCES.items() for finding in undeclared(tree, module, requirements)]
     assert not findings, "\n".join(findings)
 

@@ -46,6 +46,7 @@ class Chat:
     """Reads chat requests and writes chat completions, whole or as a stream of chunks."""
 
     endpoint: Endpoint = "chat"
+    has_one_id: bool = True
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

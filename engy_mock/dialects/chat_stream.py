@@ -7,6 +7,7 @@ from typing import Any
 from engy_mock.dialects import errors
 from engy_mock.dialects.answer import answer_id, fingerprint, receipt_fields, usage
 from engy_mock.dialects.dialect import Envelope
+from engy_mock.dialects.fold import Run
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.events import (
@@ -114,6 +115,19 @@ class ChatStream:
             case Raw():
                 return event.data
         return b""
+
+    def encode_run(self, run: Run) -> list[bytes]:
+        """What `encode` gives for each of these pieces."""
+        if self._is_scored and run.kind is TextDelta:
+            return [self.encode(event) for event in run.events()]
+        key, begins = (b'{"reasoning_content":', self._reasoning_begins)
+        if run.kind is TextDelta:
+            key, begins = (b'{"content":', self._text_begins)
+        if run.choice:
+            begins = self._delta_begins(run.choice) + key
+        ends = self._delta_ends
+        as_json = _remembered if max(map(len, run.texts), default=0) <= MAX_REMEMBERED else escaped
+        return [begins + text + ends for text in map(as_json, run.texts)]
 
     def _delta_begins(self, choice: int) -> bytes:
         """A chunk up to the delta of this choice."""

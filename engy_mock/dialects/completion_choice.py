@@ -1,11 +1,12 @@
 """One choice of a text completion, as whole answers and chunks show it, with its log probabilities."""
 
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engy_mock.dialects.surfaces import Surface
-from engy_mock.vocabulary.generation import Choice, FinishReason, TokenLogprob, by_token
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.generation import Alternatives, Choice, FinishReason, TokenLogprob
 from engy_mock.vocabulary.request import Scoring
 
 _KEYS = {
@@ -25,20 +26,32 @@ _decoder = getincrementaldecoder("utf-8")
 
 
 def choice_document(
-    index: int, text: str, reason: FinishReason | None, logprobs: dict[str, Any] | None, surface: Surface
-) -> dict[str, Any]:
+    index: int, text: str, reason: FinishReason | None, logprobs: bytes | None, surface: Surface
+) -> bytes:
     """A choice with its fields in their order."""
     finish_reason = None if reason is None else _REASONS.get(reason, reason)
-    fields = {"index": index, "text": text, "finish_reason": finish_reason, "logprobs": logprobs}
-    return {key: fields[key] for key in _KEYS[surface.shape]}
+    fields = {
+        "index": json.write(index),
+        "text": json.write(text),
+        "finish_reason": json.write(finish_reason),
+        "logprobs": b"null" if logprobs is None else logprobs,
+    }
+    return json.joined({key: fields[key] for key in _KEYS[surface.shape]})
 
 
-def logprobs(choice: Choice, scoring: Scoring, surface: Surface) -> dict[str, Any] | None:
+def completion(common: Mapping[str, Any], choices: Iterable[bytes], more: Mapping[str, Any]) -> bytes:
+    """A whole completion: what all of them begin with, the choices, and what stands behind them."""
+    rest = json.write(more)[1:]
+    comma = b"," if more else b""
+    return b'%b,"choices":[%b]%b%b' % (json.write(common)[:-1], b",".join(choices), comma, rest)
+
+
+def logprobs(choice: Choice, scoring: Scoring, surface: Surface) -> bytes | None:
     """The log probabilities of one choice, in the form that the way of scoring gives them."""
     scored = choice.prompt_logprobs or ()
     # "Raw prompts", Score a span: no tokens, no offsets, and nothing of what was generated.
     if scoring.start is not None:
-        return {"token_logprobs": values(scored), "token_ids": [entry.id for entry in scored]}
+        return json.write({"token_logprobs": values(scored), "token_ids": [entry.id for entry in scored]})
     if not scoring.logprobs:
         return None
     said = [entry for piece in choice.logprobs or () for entry in piece]
@@ -55,18 +68,31 @@ def logprobs(choice: Choice, scoring: Scoring, surface: Surface) -> dict[str, An
 
 def columns(
     entries: Sequence[TokenLogprob], values: list[float | None], places: list[int], surface: Surface
-) -> dict[str, Any]:
+) -> bytes:
     """Four lists of equal length; the chosen token is always among the alternatives (E-155, S-43)."""
+    rows = [b"null" if value is None else _row(entry, value) for entry, value in zip(entries, values, strict=True)]
     lists = {
-        "tokens": [entry.token for entry in entries],
-        "token_logprobs": values,
-        "top_logprobs": [
-            None if value is None else by_token(entry.top) | {entry.token: value}
-            for entry, value in zip(entries, values, strict=True)
-        ],
-        "text_offset": places,
+        "tokens": json.write([entry.token for entry in entries]),
+        "token_logprobs": json.write(values),
+        "top_logprobs": b"[%b]" % b",".join(rows),
+        "text_offset": json.write(places),
     }
-    return {key: lists[key] for key in _COLUMNS[surface.shape]}
+    return json.joined({key: lists[key] for key in _COLUMNS[surface.shape]})
+
+
+def _row(entry: TokenLogprob, value: float) -> bytes:
+    """The alternatives of a token, and itself with this value, as an object from token to log probability."""
+    top, token = entry.top, entry.token
+    if not isinstance(top, Alternatives):
+        return json.write({**{other: logprob for other, _, logprob in top}, token: value})
+    tokens = top.tokens
+    if token in tokens and top.logprobs[tokens.index(token)] != value:
+        return json.write({**dict(zip(tokens, top.logprobs, strict=True)), token: value})
+    if top.written is None:
+        top.written = json.write(dict(zip(tokens, top.logprobs, strict=True)))
+    if token in tokens or not tokens:
+        return top.written if tokens else json.write({token: value})
+    return b"%b,%b" % (top.written[:-1], json.write({token: value})[1:])
 
 
 def values(entries: Iterable[TokenLogprob]) -> list[float | None]:

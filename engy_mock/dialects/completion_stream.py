@@ -5,9 +5,15 @@ from typing import Any
 
 from engy_mock.dialects import errors
 from engy_mock.dialects.answer import answer_id, fingerprint, usage
-from engy_mock.dialects.completion_choice import choice_document, columns, offsets, prompt_offsets, values
-from engy_mock.dialects.dialect import Envelope
-from engy_mock.vocabulary import json
+from engy_mock.dialects.completion_choice import (
+    choice_document,
+    columns,
+    completion,
+    offsets,
+    prompt_offsets,
+    values,
+)
+from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.vocabulary.events import (
     Ended,
     Event,
@@ -21,7 +27,7 @@ from engy_mock.vocabulary.events import (
 from engy_mock.vocabulary.generation import FinishReason, TokenLogprob
 
 
-class CompletionStream:
+class CompletionStream(OneByOne):
     """Turns the events of one answer into chunks, each a whole completion with a piece of the text."""
 
     __slots__ = ("_begin", "_common", "_envelope", "_fingerprint")
@@ -84,11 +90,10 @@ class CompletionStream:
         self,
         index: int,
         text: str,
-        logprobs: dict[str, Any] | None = None,
+        logprobs: bytes | None = None,
         reason: FinishReason | None = None,
     ) -> bytes:
         return self._chunk([choice_document(index, text, reason, logprobs, self._envelope.surface)])
 
-    def _chunk(self, choices: list[dict[str, Any]], **more: dict[str, Any]) -> bytes:
-        document = {**self._common, "choices": choices, **self._fingerprint, **more}
-        return b"data: %b\n\n" % json.write(document)
+    def _chunk(self, choices: list[bytes], **more: dict[str, Any]) -> bytes:
+        return b"data: %b\n\n" % completion(self._common, choices, {**self._fingerprint, **more})

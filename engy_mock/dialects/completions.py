@@ -5,14 +5,13 @@ from typing import Annotated, Any, Required, cast
 
 from engy_mock.dialects import errors, wishes
 from engy_mock.dialects.answer import answer_id, fingerprint, receipt_fields, usage
-from engy_mock.dialects.completion_choice import choice_document, logprobs
+from engy_mock.dialects.completion_choice import choice_document, completion, logprobs
 from engy_mock.dialects.completion_stream import CompletionStream
 from engy_mock.dialects.dialect import Encoder, Envelope
 from engy_mock.dialects.fields import Form, refuse, violation
 from engy_mock.dialects.marks import Limits, Name, SurfaceLimit, Told
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.dialects.vendor_forms import VendorCompletionForm, impossible_best_of
-from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.request import Endpoint, GenerationRequest, RawPrompt, Scoring
@@ -56,6 +55,7 @@ class Completions:
     """Reads raw prompts and writes text completions, whole or, where the surface does, as a stream."""
 
     endpoint: Endpoint = "completions"
+    has_one_id: bool = True
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
@@ -100,17 +100,16 @@ class Completions:
     def body(self, generation: Generation, envelope: Envelope) -> bytes:
         """The whole answer as one JSON object ("Create a completion", Response fields)."""
         scoring, surface = envelope.request.scoring, envelope.surface
-        return json.write(
-            {
-                "id": answer_id("cmpl-", envelope.receipt),
-                "object": "text_completion",
-                "created": envelope.created,
-                "model": envelope.request.model,
-                "choices": [_choice(choice, scoring, surface) for choice in generation.choices],
-                **fingerprint(surface),
-                "usage": usage(generation.usage, surface),
-                **receipt_fields(envelope),
-            }
+        common = {
+            "id": answer_id("cmpl-", envelope.receipt),
+            "object": "text_completion",
+            "created": envelope.created,
+            "model": envelope.request.model,
+        }
+        return completion(
+            common,
+            [_choice(choice, scoring, surface) for choice in generation.choices],
+            {**fingerprint(surface), "usage": usage(generation.usage, surface), **receipt_fields(envelope)},
         )
 
     def encoder(self, envelope: Envelope) -> Encoder:
@@ -122,7 +121,7 @@ class Completions:
         return errors.refusal(error, surface)
 
 
-def _choice(choice: Choice, scoring: Scoring, surface: Surface) -> dict[str, Any]:
+def _choice(choice: Choice, scoring: Scoring, surface: Surface) -> bytes:
     """One choice of a whole answer."""
     text = (choice.prompt_text or "") + choice.whole_text
     return choice_document(choice.index, text, choice.finish_reason, logprobs(choice, scoring, surface), surface)

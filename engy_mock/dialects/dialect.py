@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from engy_mock.dialects.fold import Run
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
@@ -13,6 +14,9 @@ from engy_mock.vocabulary.events import Event, Receipt
 from engy_mock.vocabulary.generation import Generation, Usage
 from engy_mock.vocabulary.request import Endpoint, GenerationRequest
 from engy_mock.vocabulary.wire import Call
+
+TEMPERATURE, TOP_P = 1.0, 0.95
+"""What is in force where no model says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +36,8 @@ class Envelope:
     usage: Usage
     shows_cache_counts: bool = False
     names_events: bool = False
-    temperature: float = 1.0
-    top_p: float = 0.95
+    temperature: float = TEMPERATURE
+    top_p: float = TOP_P
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +74,29 @@ class Encoder(Protocol):
         """The bytes that this event adds to the body; empty if it has no sign in this dialect."""
         ...
 
+    def encode_run(self, run: Run) -> list[bytes]:
+        """The same for each of these pieces, without those that have no sign."""
+        ...
+
+
+class OneByOne:
+    """An encoder that has no quicker way to write many pieces."""
+
+    __slots__ = ()
+
+    def encode_run(self: Encoder, run: Run) -> list[bytes]:
+        """What `encode` gives for each of these pieces that has a sign."""
+        return [data for data in map(self.encode, run.events()) if data]
+
 
 class Dialect(Protocol):
-    """One way to speak with the service."""
+    """One way to speak with the service.
+
+    `has_one_id`: an answer holds no other made-up value than the id of its request, or the beginning of that.
+    """
 
     endpoint: Endpoint
+    has_one_id: bool
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

@@ -1,6 +1,6 @@
 """A generation told as events, and events folded back into a generation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engy_mock.vocabulary.events import (
@@ -18,17 +18,40 @@ from engy_mock.vocabulary.generation import Choice, Generation, TokenLogprob, Us
 from engy_mock.vocabulary.request import ToolCall
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Pieces of one kind that follow each other, without anything but their text."""
+
+    kind: type[TextDelta] | type[ReasoningDelta]
+    texts: Sequence[str]
+    choice: int
+
+    def events(self) -> list[Event]:
+        """The same as events."""
+        if self.kind is TextDelta:
+            return [TextDelta(text, None, self.choice) for text in self.texts]
+        return [ReasoningDelta(text, self.choice) for text in self.texts]
+
+
 def tell(generation: Generation) -> Iterator[Event]:
     """Everything that will be said, step by step, one choice after the other."""
+    for part in tell_in_runs(generation):
+        if isinstance(part, Run):
+            yield from part.events()
+        else:
+            yield part
+
+
+def tell_in_runs(generation: Generation) -> Iterator[Event | Run]:
+    """The same with plain pieces taken together, for those who have nothing to do between them."""
     for choice in generation.choices:
         index = choice.index
         yield Started(index, choice.prompt_text, choice.prompt_logprobs, choice.response)
-        # A model that reasoned without a word still has reasoning.
-        for text in choice.reasoning or (() if choice.reasoning is None else ("",)):
-            yield ReasoningDelta(text, index)
+        if choice.reasoning is not None:
+            # A model that reasoned without a word still has reasoning.
+            yield Run(ReasoningDelta, choice.reasoning or ("",), index)
         if choice.logprobs is None:
-            for text in choice.text:
-                yield TextDelta(text, None, index)
+            yield Run(TextDelta, choice.text, index)
         else:
             for text, logprobs in zip(choice.text, choice.logprobs, strict=True):
                 yield TextDelta(text, logprobs, index)

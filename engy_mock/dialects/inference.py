@@ -6,7 +6,7 @@ from typing import Any, Required
 from typing_extensions import TypedDict
 
 from engy_mock.dialects import errors
-from engy_mock.dialects.dialect import Envelope
+from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.dialects.fields import Form
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.vocabulary import json
@@ -39,6 +39,7 @@ class Inference:
     """Reads requests for inference and writes generic answers, whole or as a stream of pieces."""
 
     endpoint: Endpoint = "inference"
+    has_one_id: bool = False
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
@@ -72,7 +73,7 @@ class Inference:
         return errors.refusal(error, surface)
 
 
-class InferenceStream:
+class InferenceStream(OneByOne):
     """Turns the events of one answer into chunks: one for each piece of text, or one for a dictated response."""
 
     __slots__ = ("_envelope", "_is_dictated")

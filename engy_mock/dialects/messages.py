@@ -106,6 +106,7 @@ class Messages:
     """Reads messages requests and writes messages, whole or as a stream of events."""
 
     endpoint: Endpoint = "messages"
+    has_one_id: bool = False
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

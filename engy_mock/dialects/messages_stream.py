@@ -6,7 +6,7 @@ from typing import Any
 from engy_mock.dialects import errors
 from engy_mock.dialects.answer import answer_id
 from engy_mock.dialects.chat_stream import escaped
-from engy_mock.dialects.dialect import Envelope
+from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.dialects.messages_answer import proof, stopped, tool_use, usage
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.events import (
@@ -42,7 +42,7 @@ PING = server_event("ping", {})
 """What says no more than that the service is alive (E-176)."""
 
 
-class MessagesStream:
+class MessagesStream(OneByOne):
     """Turns the events of one answer into the events of the Messages API.
 
     One block is open at a time, and ends when something else begins. All deltas of a block begin alike, so

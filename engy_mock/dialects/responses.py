@@ -152,6 +152,7 @@ class Responses:
     takes_previous: bool = False
     names_events: bool = True
     endpoint: Endpoint = field(default="responses", init=False)
+    has_one_id: bool = field(default=False, init=False)
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engy_mock.dialects.chat_stream import escaped
-from engy_mock.dialects.dialect import Envelope
+from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.dialects.responses_answer import (
     INCOMPLETE,
     ItemStatus,
@@ -133,7 +133,7 @@ class CallItem:
         return {"item_id": self.id, "output_index": self.place}
 
 
-class ResponsesStream:
+class ResponsesStream(OneByOne):
     """Turns the events of one answer into the events of the Responses API.
 
     One item is open at a time. It ends when something else begins, or with the answer: only then is it known

@@ -24,6 +24,7 @@ from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.model import contracts
@@ -60,10 +61,15 @@ _log = logging.getLogger("engy_mock")
 
 @dataclass(slots=True)
 class Understood:
-    """A body as the service understands it, and what the model says to it once it has been asked."""
+    """A body as the service understands it, and what the model says to it once it has been asked.
+
+    `discounted` is such an answer, and the same with the tokens of its prompt that were cached last time.
+    """
 
     prepared: Prepared
     generation: Generation | None = None
+    discounted: tuple[Generation, Generation] | None = None
+    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(slots=True)
@@ -171,6 +177,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
             found = None
@@ -179,7 +186,7 @@ class Gateway:
                 found = self._direction.chosen(asked, entry)
             if asked is None or found is None:
                 generation = with_call_ids(self._made_up(understood), request_id)
-                generation = self._remembered(generation, prepared, account)
+                generation = self._remembered(generation, understood, account)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
                 steps = self._scripted(exchange, found, understood, asked)
@@ -212,7 +219,7 @@ class Gateway:
         else:
             said = self._made_up(understood)
         if isinstance(said, Generation):
-            said = self._remembered(said, prepared, exchange.account)
+            said = self._remembered(said, understood, exchange.account)
         if found.faults:
             return self._direction.marred(exchange, said, found, asked)
         if isinstance(said, ApiError):
@@ -229,19 +236,25 @@ class Gateway:
             understood.generation = generation
         return generation
 
-    def _remembered(self, generation: Generation, prepared: Prepared, account: Account) -> Generation:
+    def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
         """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).
 
         What a test dictates as usage stays as it is.
         """
         if not self.settings.prompt_cache:
             return generation
+        prepared = understood.prepared
         key = prepared.request.cache_key
         prompts = [prompt.tokens for prompt in prepared.prompts]
         cached = self.cache.use(account.name, prepared.card.id, key, prompts)
         if not cached or generation.is_usage_dictated:
             return generation
-        return replace(generation, usage=replace(generation.usage, cached_tokens=cached))
+        known = understood.discounted
+        if known is not None and known[0] is generation and known[1].usage.cached_tokens == cached:
+            return known[1]
+        discounted = replace(generation, usage=replace(generation.usage, cached_tokens=cached))
+        understood.discounted = (generation, discounted)
+        return discounted
 
     def _account(self, call: Call, route: Route) -> Account:
         """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""

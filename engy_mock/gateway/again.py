@@ -10,12 +10,13 @@ from engy_mock.vocabulary.request import Sampling
 from engy_mock.vocabulary.seeds import digest
 
 
-def another(catalog: Catalog, seed: int, prepared: Prepared) -> Callable[[str], Generation]:
-    """Makes of each text another answer to the same request, as another seed would have."""
+def another(catalog: Catalog, seed: int, prepared: Prepared, cached_tokens: int) -> Callable[[str], Generation]:
+    """Makes of each text another answer to the same prompt, as another seed would have."""
 
     def generate(salt: str) -> Generation:
         other_seed = int.from_bytes(digest("salt", seed, salt)[:6], "big")
-        return Engine(catalog, other_seed).generate(_warmed(prepared))
+        made = Engine(catalog, other_seed).generate(_warmed(prepared))
+        return replace(made, usage=replace(made.usage, cached_tokens=cached_tokens)) if cached_tokens else made
 
     return generate
 

@@ -104,6 +104,9 @@ class Direction:
     ) -> Iterator[Step]:
         """The same with the faults that are chosen for it."""
         entry, prepared, now = exchange.entry, exchange.prepared, self._mocked.now()
+        cached = said.usage.cached_tokens if isinstance(said, Generation) else 0
+
+        catalog, seed = self._mocked.catalog, self._mocked.seed
 
         def occasion(used: Used) -> Occasion:
             return Occasion(
@@ -118,16 +121,16 @@ class Direction:
                 open_of_key=exchange.crowd[1],
                 prompt_tokens=prepared.prompt_tokens if prepared is not None else 0,
                 memory=used.rule.memory,
-                again=None if prepared is None else another(self._mocked.catalog, self._mocked.seed, prepared),
+                again=None if prepared is None else another(catalog, seed, prepared, cached),
             )
 
-        faults = found.faults
-        trouble = chosen([(own, occasion(used)) for own, used in faults])
+        occasions = {used.rule.name: occasion(used) for used in found.used}
+        trouble = chosen([(own, occasions[used.rule.name]) for own, used in found.faults])
         named = (used.rule.name for used in found.used)
         words = [told(own) for own in trouble.faults]
         entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
         if isinstance(said, Generation):
-            said = with_call_ids(trouble.retold(said, occasion(faults[0][1])), entry.request_id)
+            said = with_call_ids(trouble.retold(said), entry.request_id)
         steps = exchange.marred(said, trouble, self._mocked.settings, now)
         if entry.generation is not None:
             self._mocked.script.spend(found, entry.generation.usage.total_tokens)

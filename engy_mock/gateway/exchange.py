@@ -1,15 +1,19 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import accumulate
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.entry import Entry
-from engy_mock.dialects.dialect import Encoder, Envelope
+from engy_mock.dialects.dialect import TEMPERATURE, TOP_P, Encoder, Envelope
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
+from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
@@ -20,12 +24,9 @@ from engy_mock.vocabulary.events import (
     Event,
     Failure,
     Finished,
-    ReasoningDelta,
     Receipt,
     Refused,
     Started,
-    TextDelta,
-    ToolCallDelta,
 )
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
 from engy_mock.vocabulary.request import Conversation, GenerationRequest
@@ -54,18 +55,24 @@ class Exchange:
     prepared: Prepared | None = None
     is_streamed: bool = False
     crowd: tuple[int, int] = (1, 1)
+    memory: Memory | None = None
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
         entry, dialect = self.entry, self.route.dialect
-        envelope = self._envelope(generation, settings, now)
-        charge = envelope.receipt.charged_micro
         entry.status = 200
         entry.generation = generation
+        charge = self.cost(generation.usage)
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
-            return Stream(self, generation, dialect.encoder(envelope), charge, most)
-        body = dialect.body(generation, envelope)
+            encoder = dialect.encoder(self._envelope(generation, settings, now))
+            return Stream(self, generation, encoder, charge, most)
+        memory = self.memory if dialect.has_one_id else None
+        body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
+        if body is None:
+            body = dialect.body(generation, self._envelope(generation, settings, now))
+            if memory is not None:
+                memory.keep(generation, int(now), charge, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
         return iter((Whole(self.head(JSON), body),))
@@ -122,7 +129,8 @@ class Exchange:
         """What stands around this answer; around a failure alone where there is none."""
         usage = _NOTHING.usage if generation is None else generation.usage
         prepared, route = self.prepared, self.route
-        envelope = Envelope(
+        card = None if prepared is None else prepared.card
+        return Envelope(
             request=self._stub() if prepared is None else prepared.request,
             surface=route.surface,
             receipt=Receipt(
@@ -134,10 +142,9 @@ class Exchange:
             usage=usage,
             shows_cache_counts=settings.messages_cache_counts,
             names_events=settings.v5_named_events,
+            temperature=TEMPERATURE if card is None else card.temperature,
+            top_p=TOP_P if card is None else card.top_p,
         )
-        if prepared is None:
-            return envelope
-        return replace(envelope, temperature=prepared.card.temperature, top_p=prepared.card.top_p)
 
     def _stub(self) -> GenerationRequest:
         """What is known of a request that was refused before it was understood."""
@@ -289,23 +296,23 @@ class Stream(Iterator[Step]):
 
     def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
         exchange = self._exchange
-        encode = encoder.encode
         pieces = size = 0
         waiting: list[bytes] = []
         try:
             yield Begin(exchange.head(*STREAM))
-            for event in tell(self._generation):
-                data = encode(event)
-                if not data:
-                    continue
-                if size and size + len(data) > most:
-                    yield Write(b"".join(waiting))
-                    self._sent = pieces
-                    waiting.clear()
-                    size = 0
-                waiting.append(data)
-                size += len(data)
-                pieces += isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta)
+            for written, is_piece in frames(self._generation, encoder):
+                while written:
+                    sizes = list(accumulate(map(len, written)))
+                    fits = bisect_right(sizes, most - size) or int(size == 0)
+                    waiting += written[:fits]
+                    size += sizes[fits - 1] if fits else 0
+                    pieces += fits * is_piece
+                    written = written[fits:]
+                    if written:
+                        yield Write(b"".join(waiting))
+                        self._sent = pieces
+                        waiting.clear()
+                        size = 0
         except Exception as error:
             exchange.hold.settle(0)
             exchange.entry.status, exchange.entry.error = 500, f"the answer could not be told: {error!r:.500}"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 from engy_mock.books.account import Account
 from engy_mock.books.accounts import Accounts
@@ -12,12 +12,14 @@ from engy_mock.books.tariff import Tariff, checked
 from engy_mock.gateway.settings import Settings
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
-from engy_mock.scripting.forms import ModelForm
 from engy_mock.scripting.library import Library
 from engy_mock.scripting.rules import Rule
-from engy_mock.scripting.scenario import Scenario
 from engy_mock.scripting.stage import Scene, Stage
 from engy_mock.vocabulary.errors import MockError, did_you_mean
+
+if TYPE_CHECKING:
+    from engy_mock.scripting.forms import ModelForm
+    from engy_mock.scripting.scenario import Scenario
 
 
 class Mocked(Protocol):
@@ -49,16 +51,16 @@ class Scenes:
         """Look for scenarios in these folders before those that come with the package."""
         self.library = Library(Path(folder) for folder in folders)
 
-    def begin(self, wanted: str | Path | Scenario) -> Scene:
+    def begin(self, wanted: "str | Path | Scenario") -> Scene:
         """Let a scenario take part, and all that it includes behind it; raises MockError."""
-        scenario = wanted if isinstance(wanted, Scenario) else self.library.named(wanted)
+        scenario = self.library.named(wanted) if isinstance(wanted, str | Path) else wanted
         parts = list(self.library.with_included(scenario))
         for part in parts:
             self.check(part)
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
 
-    def check(self, scenario: Scenario) -> None:
+    def check(self, scenario: "Scenario") -> None:
         """Raise MockError for models and settings that there are not."""
         check_settings(scenario)
         self._check_terms(scenario)
@@ -115,7 +117,7 @@ class Scenes:
         except MockError as error:
             raise MockError(f"{scenario.source}, account: {error}") from None
 
-    def _card(self, model: str, scenario: Scenario) -> ModelCard:
+    def _card(self, model: str, scenario: "Scenario") -> ModelCard:
         cards = {card.id: card for card in self._mocked.catalog}
         if model not in cards:
             hint = did_you_mean(model, tuple(cards))
@@ -123,7 +125,7 @@ class Scenes:
         return cards[model]
 
 
-def _changed(card: ModelCard, form: ModelForm) -> ModelCard:
+def _changed(card: ModelCard, form: "ModelForm") -> ModelCard:
     """A model with what a scenario says of it."""
     said = form.model_dump(exclude_none=True)
     factor = said.pop("price_factor", None)
@@ -134,7 +136,7 @@ def _changed(card: ModelCard, form: ModelForm) -> ModelCard:
     return replace(card, **said)
 
 
-def check_settings(scenario: Scenario) -> None:
+def check_settings(scenario: "Scenario") -> None:
     """Raise MockError for settings that no mock has, or values that they cannot have."""
     from pydantic import TypeAdapter, ValidationError
 

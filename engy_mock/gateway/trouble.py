@@ -17,13 +17,14 @@ MAX_DEPTH = 8
 class Trouble:
     """The faults of one answer; `applied` and `not_applied` name them as the rule has them written, in order.
 
-    `written` has, for each of `faults`, the one that has chosen it and its place. A fault that changes nothing
-    has not been applied, whatever the reason: it is told, never dropped. `idle` are those that are not for the
-    request.
+    `written` has, for each of `faults`, the one that has chosen it and its place, `occasions` when it acts. A
+    fault that changes nothing has not been applied, whatever the reason: it is told, never dropped. `idle` are
+    those that are not for the request.
     """
 
     faults: Sequence[Fault]
     written: Sequence[tuple[int, Fault]]
+    occasions: Sequence[Occasion]
     idle: Sequence[str] = ()
     _acted: list[bool] = field(init=False)
 
@@ -57,11 +58,11 @@ class Trouble:
         """The faults for which an answer goes on without its client."""
         return [told(own) for own in self._written([own.runs_on for own in self.faults]).values()]
 
-    def retold(self, generation: Generation, occasion: Occasion) -> Generation:
+    def retold(self, generation: Generation) -> Generation:
         """The answer that is told instead of this one."""
         for place, own in enumerate(self.faults):
             if type(own).retold is not Fault.retold:
-                found = own.retold(generation, occasion)
+                found = own.retold(generation, self.occasions[place])
                 self._acted[place] |= found != generation
                 generation = found
         return generation
@@ -98,6 +99,7 @@ def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
     """The faults that befall an answer, as their rates and their own choices have it."""
     found: list[Fault] = []
     written: list[tuple[int, Fault]] = []
+    occasions: list[Occasion] = []
     idle: list[str] = []
     for place, (own, occasion) in enumerate(faults):
         if own.rate < 1 and occasion.draws("rate", own.kind, place).at(0) >= own.rate:
@@ -108,7 +110,8 @@ def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
             else:
                 found.append(one)
                 written.append((place, own))
-    return Trouble(found, written, idle)
+                occasions.append(occasion)
+    return Trouble(found, written, occasions, idle)
 
 
 def _settled(own: Fault, occasion: Occasion, depth: int) -> Iterator[Fault]:

@@ -13,6 +13,8 @@ Mode = Literal["raw", "think", "say"]
 CANDIDATES = (0.5, 0.3, 0.2)
 """How likely the sentences are that may come next."""
 
+WIDTH = len(CANDIDATES)
+
 SHARES = tuple(tuple(w / (sum(CANDIDATES[:n]) or 1.0) for w in CANDIDATES[:n]) for n in range(len(CANDIDATES) + 1))
 """The same for so many sentences, together 1."""
 
@@ -37,14 +39,15 @@ class Agenda:
         """At most three sentences for this turn; none comes twice while there are enough of them."""
         if turn == 0 and self.opening:
             return self.opening
-        source, width = self.source, len(CANDIDATES)
-        if (turn + 1) * width > len(source):
+        source, stride = self.source, self.stride
+        if (turn + 1) * WIDTH > len(source):
             source = self.reserve
+            stride = _coprime(stride, len(source))
         count = len(source)
-        stride = self.stride if source is self.source else _coprime(self.stride, count)
-        width = min(width, count)
-        first = self.start + stride * turn * width
-        return [source[(first + stride * place) % count] for place in range(width)]
+        first = self.start + stride * turn * min(WIDTH, count)
+        if count < WIDTH:
+            return [source[(first + stride * place) % count] for place in range(count)]
+        return [source[first % count], source[(first + stride) % count], source[(first + 2 * stride) % count]]
 
 
 def drawn_up(

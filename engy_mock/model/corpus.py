@@ -12,6 +12,7 @@ from engy_mock.vocabulary.errors import MockError
 
 _FILES = ("daily.txt", "craft.txt", "work.txt", "general.txt", "facts.txt")
 _WORD = re.compile(r"[^\W_]+")
+_ASCII_WORDS = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 _SEGMENT = re.compile(r"\[([^\]]*)\]")
 
 
@@ -49,28 +50,30 @@ class Corpus:
 
     def topic(self, question: str) -> Topic | None:
         """What a question is about: a fact, else the topic that its words name most often, else None."""
-        words = _WORD.findall(question.lower())
-        known = frozenset(words)
-        if not self.facts_by_key.keys().isdisjoint(known):
-            for word in words:
-                for fact in self.facts_by_key.get(word, ()):
-                    if fact.words <= known:
-                        return fact.topic
+        words = _words(question)
+        known: frozenset[str] = frozenset()
+        for facts in filter(None, map(self.facts_by_key.get, words)):
+            known = known or frozenset(words)
+            for fact in facts:
+                if fact.words <= known:
+                    return fact.topic
         best: Topic | None = None
-        if not self.by_word.keys().isdisjoint(known):
-            counts: dict[str, int] = {}
-            for word in words:
-                topic = self.by_word.get(word)
-                if topic is not None:
-                    counts[topic.name] = counts.get(topic.name, 0) + 1
-                    if best is None or counts[topic.name] > counts[best.name]:
-                        best = topic
+        counts: dict[str, int] = {}
+        for topic in filter(None, map(self.by_word.get, words)):
+            counts[topic.name] = counts.get(topic.name, 0) + 1
+            if best is None or counts[topic.name] > counts[best.name]:
+                best = topic
         return best
 
     def all_sentences(self) -> list[str]:
         """Every sentence with its choices, reasoning included, facts last."""
         found = [s for t in (*self.topics, self.general) for s in (*t.reasoning, *t.sentences)]
         return found + [s for fact in self.facts for s in (*fact.topic.reasoning, *fact.topic.sentences)]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case; plain text takes the quick way to the same."""
+    return text.translate(_ASCII_WORDS).split() if text.isascii() else _WORD.findall(text.lower())
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,10 @@
 Nothing here has state or looks at the time: the same request gives the same answer.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from engy_mock.model.cards import Level, ModelCard, Prices
@@ -12,12 +14,14 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.model.composing import Parts, compose, spoken
 from engy_mock.model.copies import beginnings
 from engy_mock.model.forms import demanded
+from engy_mock.model.opening import Opening
 from engy_mock.model.prices import highest_cost_micro
 from engy_mock.model.proof import proof
 from engy_mock.model.sampling import Knobs
+from engy_mock.model.scoring import score
 from engy_mock.model.templates import Rendered
 from engy_mock.model.tokenizer import Tokenizer
-from engy_mock.model.writing import score, write
+from engy_mock.model.writing import write
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import InvalidRequest, TooLarge
 from engy_mock.vocabulary.generation import Choice, Generation, Reply, TokenLogprob, Usage
@@ -125,13 +129,13 @@ class Engine:
         prompt_tokens = completion_tokens = reasoning_tokens = 0
         for prompt in prepared.prompts:
             prompt_tokens += len(prompt.tokens)
+            opening = Opening(self.catalog, prepared.card, [*prompt.tokens, *prompt.unseen], request)
             firsts: Iterator[int] = iter(())
             for copy in range(request.copies):
-                parts = self._parts(prepared, prompt, copy, next(firsts, None), reply)
+                parts = self._parts(prepared, opening, copy, next(firsts, None), reply)
                 if copy == 0 and request.copies > 1:
-                    language = self.catalog.language(prepared.card)
-                    firsts = beginnings(language, [*prompt.tokens, *prompt.unseen], but=parts.first)
-                choice, completion, reasoning = self._answer(prepared, prompt, parts, len(choices), reply)
+                    firsts = beginnings(opening.reader(), but=parts.first)
+                choice, completion, reasoning = self._answer(prepared, prompt, opening, parts, len(choices), reply)
                 choices.append(choice)
                 completion_tokens += completion
                 reasoning_tokens += reasoning
@@ -161,50 +165,46 @@ class Engine:
         )
 
     def _parts(
-        self, prepared: Prepared, prompt: Rendered, copy: int, first: int | None, reply: Reply | None
+        self, prepared: Prepared, opening: Opening, copy: int, first: int | None, reply: Reply | None
     ) -> Parts:
         """What one choice says: the words of the reply, else the model's own, with the token `first` at first."""
         if reply is not None:
             tokenizer = self.catalog.tokenizer(prepared.card)
             return _dictated(reply, tokenizer, prepared)
         request, card = prepared.request, prepared.card
-        context = [*prompt.tokens, *prompt.unseen]
         knobs = self.knobs(request.sampling, card)
-        key = self._key(request, card, context, knobs)
+        key = self._key(request, card, opening.tokens, knobs)
         shares = digest("draws", key, copy)
         if request.sampling.seed is not None:
             shares = digest("draws", self.seed, card.id, copy, request.sampling.seed)
-        return self._made_up(prepared, context, knobs, Draws(shares), key + b"%d" % copy, first)
+        return self._made_up(prepared, opening, knobs, Draws(shares), key + b"%d" % copy, first)
 
     def _answer(
-        self, prepared: Prepared, prompt: Rendered, parts: Parts, index: int, reply: Reply | None
+        self,
+        prepared: Prepared,
+        prompt: Rendered,
+        opening: Opening,
+        parts: Parts,
+        index: int,
+        reply: Reply | None,
     ) -> tuple[Choice, int, int]:
         """One choice with its completion and reasoning tokens."""
-        request, card = prepared.request, prepared.card
-        language = self.catalog.language(card)
-        tokenizer = language.tokenizer
-        context = prompt.tokens + list(prompt.unseen)
+        request = prepared.request
+        tokenizer = self.catalog.tokenizer(prepared.card)
         is_raw = not isinstance(request.prompt, Conversation)
         composed = compose(parts, tokenizer, limit=prepared.max_tokens, stop=request.stop)
         scoring = request.scoring
         logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = None
         if scoring.logprobs:
-            before = context + composed.before_text
-            entries = score(
-                language, before + composed.text_tokens, len(before), top=scoring.top, first_is_known=True
-            )
+            reader = opening.reader()
+            for token in composed.before_text:
+                reader.advance(token)
+            entries = score(reader, composed.text_tokens, top=scoring.top, first_is_known=True)
             entries = _with_dictated(entries, reply)
             logprobs = _grouped(entries if is_raw else [_with_chosen(one) for one in entries], composed.sizes)
-        prompt_logprobs: tuple[TokenLogprob, ...] | None = None
-        if is_raw and (scoring.start is not None or (scoring.echo and scoring.logprobs)):
-            start = 0 if scoring.start is None else scoring.start
-            prompt_logprobs = tuple(score(language, context, start, top=scoring.top))
-            if scoring.start is not None and prompt_logprobs:
-                first = prompt_logprobs[0]
-                prompt_logprobs = (_without_value(first), *prompt_logprobs[1:])
         output_ids: tuple[int, ...] = ()
         if request.provider.require_proof:
-            output_ids = tuple(spoken(parts, tokenizer, language.end)[: composed.completion_tokens])
+            output_ids = tuple(spoken(parts, tokenizer, opening.language.end)[: composed.completion_tokens])
         calls, finish = composed.tool_calls, composed.finish_reason
         if request.tool_choice.mode == "none" and calls:
             # "API overview": calls are removed from the answer; they have been made and are paid for (E-137).
@@ -217,7 +217,7 @@ class Engine:
             finish_reason=finish if reply is None or reply.finish_reason is None else reply.finish_reason,
             stop_sequence=composed.stop_sequence,
             logprobs=logprobs,
-            prompt_logprobs=prompt_logprobs,
+            prompt_logprobs=opening.logprobs,
             prompt_text=_echoed(prompt, tokenizer) if is_raw and scoring.echo else None,
             token_ids=tuple(composed.text_tokens),
             output_ids=output_ids,
@@ -228,15 +228,14 @@ class Engine:
     def _made_up(
         self,
         prepared: Prepared,
-        context: Sequence[int],
+        opening: Opening,
         knobs: Knobs,
         draws: Draws,
         key: bytes,
         first: int | None,
     ) -> Parts:
         """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
-        request = prepared.request
-        language = self.catalog.language(prepared.card)
+        request, language = prepared.request, opening.language
         tokenizer = language.tokenizer
         form = None if prepared.card.ignores_schema else demanded(request)
         thinks = prepared.level != "off"
@@ -248,7 +247,7 @@ class Engine:
             if not isinstance(request.prompt, Conversation):
                 never = frozenset(mark for mark in never if mark >= tokenizer.text_size)
             written = write(
-                language.read(context),
+                opening.reader(),
                 knobs,
                 draws,
                 limit=min(prepared.max_tokens, MAX_MADE_UP),
@@ -271,10 +270,10 @@ class Engine:
         """What stands for everything that shapes the content of an answer (E-13)."""
         form, choice = request.response_format, request.tool_choice
         cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
-        shifts = (knobs.presence_penalty, knobs.frequency_penalty, sorted(knobs.logit_bias.items()))
+        shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
         rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
         schema = b"" if form.schema is None else json.write(form.schema)
-        return digest("content", self.seed, _packed(context), repr((cuts, shifts, rest)), schema)
+        return digest("content", self.seed, _packed(context), _shape(*cuts, *shifts, *rest), schema)
 
 
 def takes_no_images(card: ModelCard) -> InvalidRequest:
@@ -298,9 +297,14 @@ def _check_images(conversation: Conversation, card: ModelCard, most: int, most_b
         raise TooLarge(f"{len(images)} images, at most {most} allowed", param="messages")
 
 
-def _packed(tokens: Sequence[int]) -> bytes:
-    from array import array
+@lru_cache(maxsize=256, typed=True)
+def _shape(*knobs: object) -> str:
+    """The knobs of a request as text: most requests have the same."""
+    *cuts, presence, frequency, bias = knobs[:7]
+    return repr((tuple(cuts), (presence, frequency, list(bias)), knobs[7:]))  # type: ignore[call-overload]
 
+
+def _packed(tokens: Sequence[int]) -> bytes:
     return array("I", tokens).tobytes()
 
 
@@ -367,10 +371,6 @@ def _with_chosen(entry: TokenLogprob) -> TokenLogprob:
 
 def _echoed(prompt: Rendered, tokenizer: Tokenizer) -> str:
     return tokenizer.decode(prompt.tokens) if prompt.text is None else prompt.text
-
-
-def _without_value(entry: TokenLogprob) -> TokenLogprob:
-    return TokenLogprob(id=entry.id, token=entry.token, raw=entry.raw, logprob=None)
 
 
 def _grouped(entries: list[TokenLogprob], sizes: Sequence[int]) -> tuple[tuple[TokenLogprob, ...], ...]:

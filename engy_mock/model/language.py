@@ -7,9 +7,11 @@ from functools import cached_property
 from engy_mock.model.corpus import Corpus
 from engy_mock.model.ngrams import Ngrams
 from engy_mock.model.phrases import Phrases
-from engy_mock.model.reader import FOLLOWING, Reader
+from engy_mock.model.reader import FOLLOWING
+from engy_mock.model.scoring import Places
 from engy_mock.model.statistics import Statistics
 from engy_mock.model.tokenizer import Tokenizer
+from engy_mock.model.walking import Walker
 from engy_mock.vocabulary.seeds import digest
 
 
@@ -38,6 +40,7 @@ class Language:
         self.voice = voice
         self.statistics = Statistics(ngrams, tokenizer.size, caution=voice.caution)
         self.phrases = Phrases(tokenizer)
+        self.places = Places()
         self.key = digest("language", seed, voice.name)
         self.following: tuple[float, ...] = FOLLOWING
         if voice.straying != 1.0:
@@ -72,11 +75,11 @@ class Language:
         """The tokens that can open an answer: whole words that begin a sentence of the corpus."""
         corpus, raw = self.corpus, self.tokenizer.raw
         sentences = [sentence for topic in (*corpus.topics, corpus.general) for sentence in topic.sentences]
-        nodes = [self.phrases.node(sentence, is_spaced=False) for sentence in sentences]
+        nodes = self.phrases.nodes(sentences, is_spaced=False)
         starts = [start for node in nodes for start in ([node] if node.run else [b for _, b in node.branches])]
         runs = [start.run for start in starts if len(start.run) > 1]
         return frozenset(run[0] for run in runs if raw[run[1]][:1].isspace())
 
-    def read(self, tokens: Sequence[int]) -> Reader:
+    def read(self, tokens: Sequence[int]) -> Walker:
         """A reader that has read these tokens."""
-        return Reader(self, tokens)
+        return Walker(self, tokens)

@@ -1,5 +1,6 @@
 """Sentences of the corpus as paths of tokens: fixed runs with branches where a sentence offers a choice."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engy_mock.model.corpus import segments
@@ -9,12 +10,22 @@ OPTION_WEIGHTS = {1: (1.0,), 2: (0.6, 0.4), 3: (0.5, 0.3, 0.2), 4: (0.4, 0.3, 0.
 """How likely the options of a choice are, in the order in which they are written."""
 
 
-@dataclass(slots=True)
 class Node:
-    """A run of tokens, then a weighted choice of what follows; without branches the sentence ends here."""
+    """A run of tokens, then a weighted choice of what follows; without branches the sentence ends here.
 
-    run: tuple[int, ...]
-    branches: tuple[tuple[float, "Node"], ...] = ()
+    `first` is the token that it begins with, or -1 where that is open. `shares` are the weights of its branches
+    if each of them begins with a token that no other begins with, else None.
+    """
+
+    __slots__ = ("branches", "first", "run", "shares")
+
+    def __init__(self, run: tuple[int, ...], branches: tuple[tuple[float, "Node"], ...] = ()) -> None:
+        self.run = run
+        self.branches = branches
+        self.first = run[0] if run else -1
+        self.shares: tuple[float, ...] | None = None
+        if len({branch.first for _, branch in branches}) == len(branches):
+            self.shares = tuple([weight for weight, _ in branches])
 
 
 @dataclass(slots=True)
@@ -22,15 +33,18 @@ class Phrases:
     """Compiles sentences for one vocabulary, each when it is first needed."""
 
     tokenizer: Tokenizer
-    _known: dict[tuple[str, bool], Node] = field(default_factory=dict)
+    _known: dict[str, Node] = field(default_factory=dict)
+    _known_spaced: dict[str, Node] = field(default_factory=dict)
 
-    def node(self, sentence: str, *, is_spaced: bool) -> Node:
-        """The beginning of a sentence, with a space before it or not."""
-        key = (sentence, is_spaced)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._compile(" " + sentence if is_spaced else sentence)
-        return found
+    def nodes(self, sentences: Sequence[str], *, is_spaced: bool) -> list[Node]:
+        """The beginnings of sentences, with a space before them or not."""
+        known = self._known_spaced if is_spaced else self._known
+        try:
+            return [known[sentence] for sentence in sentences]
+        except KeyError:
+            for sentence in sentences:
+                known[sentence] = self._compile(" " + sentence if is_spaced else sentence)
+            return [known[sentence] for sentence in sentences]
 
     def _compile(self, sentence: str) -> Node:
         """Build the path from its end; a space before a choice belongs to each of its options."""

@@ -3,7 +3,7 @@
 Order: penalties and bias, temperature, `top_k`, `top_p`, `min_p`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import exp, inf, pow
 
@@ -25,6 +25,9 @@ _STEEP = 4.0
 _NOTHING = 1e-20
 """A relative weight that no number of tokens could make felt."""
 
+COLDEST = 1e-2
+"""A temperature below it acts like this one."""
+
 _MOST = 150.0
 """As far as penalties and bias raise a token, in nats, without a number that overflows."""
 
@@ -45,10 +48,6 @@ class Knobs:
     def changes_weights(self) -> bool:
         """Penalties or a bias move single tokens, so every step must look at them."""
         return bool(self.presence_penalty or self.frequency_penalty or self.logit_bias)
-
-    def is_settled_by(self, chance: float) -> bool:
-        """A likeliest token of this chance is certain to be drawn."""
-        return self.temperature == 0 or self.top_k == 1 or (self.temperature <= 1 and self.top_p <= chance)
 
 
 def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]) -> Distribution:
@@ -85,7 +84,7 @@ def draw(distribution: Distribution, knobs: Knobs, unit: float) -> int:
     """The token that the number `unit` in [0, 1) picks."""
     if knobs.temperature == 0:
         return distribution.first()
-    exponent = 1.0 / max(knobs.temperature, 1e-2)
+    exponent = 1.0 / max(knobs.temperature, COLDEST)
     top_k = knobs.top_k if knobs.top_k is not None and knobs.top_k > 0 else None
     if len(distribution.special) > _MANY and exponent <= _STEEP:
         highest = distribution.highest()
@@ -202,28 +201,3 @@ def _total(distribution: Distribution, exponent: float, best: float) -> float:
         if weight < _NOTHING:
             break
     return total
-
-
-def draw_expected(ahead: Sequence[tuple[int, float]], certainty: float, unit: float, top_p: float) -> int:
-    """The place that `draw` would pick among tokens that share out a certainty by weight, or -1 as `draw_special`.
-
-    For a temperature of 1 and a `top_p` that is not above the certainty; 0 takes the likeliest.
-    """
-    if len(ahead) == 1:
-        return 0
-    rows = sorted([(-certainty * weight, token, place) for place, (token, weight) in enumerate(ahead)])
-    if len({token for token, _ in ahead}) < len(rows) or -rows[-1][0] <= 1.0 - certainty:
-        return -1
-    if top_p == 0.0:
-        return rows[0][2]
-    kept = 0.0
-    for p, _, _ in rows:
-        kept -= p
-        if kept >= top_p:
-            break
-    aim = unit * kept
-    for p, _, place in rows:
-        aim += p
-        if aim < 0.0:
-            return place
-    return -1

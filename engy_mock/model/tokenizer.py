@@ -251,11 +251,11 @@ def _token_bytes(description: Mapping[str, Any], vocabulary: dict[str, int], siz
     raw = [b""] * size
     if "ByteLevel" in decoder:
         table = _byte_alphabet()
+        alphabet = frozenset(table)
+        as_latin = str.maketrans({char: chr(byte) for char, byte in table.items()})
         for token, place in vocabulary.items():
-            if token in added or any(char not in table for char in token):
-                raw[place] = token.encode()
-            else:
-                raw[place] = bytes([table[char] for char in token])
+            is_plain = token not in added and alphabet.issuperset(token)
+            raw[place] = token.translate(as_latin).encode("latin-1") if is_plain else token.encode()
     elif "Metaspace" in decoder or "ByteFallback" in decoder or "\u2581" in decoder:
         for token, place in vocabulary.items():
             byte = _BYTE_TOKEN.fullmatch(token)

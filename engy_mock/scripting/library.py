@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engy_mock.scripting.scenario import Scenario, from_file
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
+
+if TYPE_CHECKING:
+    from engy_mock.scripting.scenario import Scenario
 
 ENDINGS = (".yaml", ".yml", ".json")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -36,7 +39,7 @@ class Library:
         }
         return sorted(found)
 
-    def find(self, name: str) -> Scenario:
+    def find(self, name: str) -> "Scenario":
         """The scenario of this name; raises MockError."""
         if not NAME.fullmatch(name):
             raise MockError(f"{quoted(name)} is no name of a scenario: lower case letters, digits and hyphens are")
@@ -44,18 +47,18 @@ class Library:
             for ending in ENDINGS:
                 path = folder / f"{name}{ending}"
                 if path.is_file():
-                    return from_file(path)
+                    return _read(path)
         known = self.names()
         hint = did_you_mean(name, known) or " `engy-mock scenarios list` shows those that there are."
         raise MockError(f"there is no scenario {name!r}.{hint}")
 
-    def named(self, wanted: str | Path) -> Scenario:
+    def named(self, wanted: str | Path) -> "Scenario":
         """The scenario of this name, or in the file at this path; raises MockError."""
         if isinstance(wanted, Path) or wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted:
-            return from_file(Path(wanted))
+            return _read(Path(wanted))
         return self.find(wanted)
 
-    def with_included(self, scenario: Scenario) -> Iterator[Scenario]:
+    def with_included(self, scenario: "Scenario") -> Iterator["Scenario"]:
         """A scenario and all that it includes, each once, in the order in which they take part.
 
         Raises MockError for a circle. What a scenario includes stands in its own folder or in this library.
@@ -63,9 +66,16 @@ class Library:
         yield from _unfolded(scenario, self, (), {})
 
 
+def _read(path: Path) -> "Scenario":
+    # Here and not at the top: a mock without scenarios should not pay for loading what reads them.
+    from engy_mock.scripting.scenario import from_file
+
+    return from_file(path)
+
+
 def _unfolded(
-    scenario: Scenario, library: Library, around: tuple[str, ...], seen: dict[str, None]
-) -> Iterator[Scenario]:
+    scenario: "Scenario", library: Library, around: tuple[str, ...], seen: dict[str, None]
+) -> Iterator["Scenario"]:
     if scenario.name in around:
         circle = " > ".join((*around[around.index(scenario.name) :], scenario.name))
         raise MockError(f"{scenario.source}: scenarios include each other: {circle}")

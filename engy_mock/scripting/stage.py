@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from engy_mock.scripting.memory import Memory
 from engy_mock.scripting.rules import Rule
-from engy_mock.scripting.scenario import Phase, Scenario
 from engy_mock.vocabulary.errors import MockError
+
+if TYPE_CHECKING:
+    # Reading scenarios takes a while to load: only those who have one should pay for it.
+    from engy_mock.scripting.scenario import Phase, Scenario
 
 MAX_TURNS = 10_000
 """How many phases without length may follow each other at one moment."""
@@ -16,7 +20,7 @@ MAX_TURNS = 10_000
 class Scene:
     """One scenario under way. Its phases end by count, by time, or by `go`."""
 
-    def __init__(self, scenario: Scenario, stage: "Stage", now: float) -> None:
+    def __init__(self, scenario: "Scenario", stage: "Stage", now: float) -> None:
         self.scenario = scenario
         self._stage = stage
         self._common = _anew(scenario.rules, now)
@@ -46,7 +50,7 @@ class Scene:
         """Take part no longer."""
         self._stage.end(self.name)
 
-    def enter(self, phase: Phase, now: float) -> None:
+    def enter(self, phase: "Phase", now: float) -> None:
         """Begin a phase at this moment of mock time, its rules unused."""
         self.current = phase
         self._began = now
@@ -95,7 +99,7 @@ class Stage:
         """The scenarios under way."""
         return tuple(self._scenes)
 
-    def begin(self, scenario: Scenario) -> Scene:
+    def begin(self, scenario: "Scenario") -> Scene:
         """Let a scenario take part; one that does already begins anew, in its old place."""
         with self._lock:
             scene = Scene(scenario, self, self._now())

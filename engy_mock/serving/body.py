@@ -34,7 +34,7 @@ async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
         if content.is_eof():
             data = content.read_nowait()
         elif (request.content_length or 0) > cap:
-            raise BodyUnread(_too_large(cap))
+            raise BodyUnread(too_large(cap))
         else:
             await _invite(request)
             async with asyncio.timeout(limits.body_seconds):
@@ -44,13 +44,17 @@ async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
         raise BodyUnread(InvalidRequest(message)) from None
     except web.RequestPayloadError:
         raise BodyUnread(InvalidRequest("the body is not framed as HTTP demands"), is_broken=True) from None
-    if len(data) > cap:
-        raise BodyUnread(_too_large(cap))
-    coding = request.headers.get(hdrs.CONTENT_ENCODING)
     try:
-        return inflated(data, coding.strip().lower(), cap) if coding else data
+        return unpacked(data, request.headers.get(hdrs.CONTENT_ENCODING), cap)
     except ApiError as error:
         raise BodyUnread(error) from None
+
+
+def unpacked(data: bytes, coding: str | None, cap: int) -> bytes:
+    """A whole body without its compression; raises TooLarge or InvalidRequest."""
+    if len(data) > cap:
+        raise too_large(cap)
+    return inflated(data, coding.strip().lower(), cap) if coding else data
 
 
 def inflated(data: bytes, coding: str, cap: int) -> bytes:
@@ -68,7 +72,7 @@ def inflated(data: bytes, coding: str, cap: int) -> bytes:
     except zlib.error:
         raise InvalidRequest(f"the body is not valid {coding}") from None
     if len(text) > cap:
-        raise _too_large(cap)
+        raise too_large(cap)
     if not inflater.eof or inflater.unused_data:
         raise InvalidRequest(f"the body is not valid {coding}")
     return text
@@ -88,11 +92,12 @@ async def _received(content: StreamReader, cap: int) -> bytes:
     while chunk:
         size += len(chunk)
         if size > cap:
-            raise BodyUnread(_too_large(cap))
+            raise BodyUnread(too_large(cap))
         chunks.append(chunk)
         chunk = await content.readany()
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _too_large(cap: int) -> TooLarge:
+def too_large(cap: int) -> TooLarge:
+    """The refusal of a body above the cap."""
     return TooLarge(f"body exceeds {cap} bytes")

@@ -1,10 +1,11 @@
-"""Two ways to end a connection in the middle of an answer: FIN and RST, each behind the last byte."""
+"""A client's connection as a wire, and two ways to end it in the middle of an answer: FIN and RST."""
 
 import asyncio
 import socket
 import struct
 import sys
 
+from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
 _LINGER = struct.pack("ii", 1, 0)
@@ -14,11 +15,42 @@ _SIOCOUTQNSD = 0x894B
 _LOOK_AGAIN_SECONDS = 0.001
 
 
+class ConnectedWire:
+    """The connection that a request came on."""
+
+    __slots__ = ("_request",)
+
+    def __init__(self, request: web.BaseRequest) -> None:
+        self._request = request
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing of the answer has been written yet."""
+        return self._request.writer.output_size == 0
+
+    async def write(self, data: bytes) -> None:
+        """Write at once; raises ConnectionError if the client has left."""
+        await self._request.writer.write(data)
+
+    async def end(self, *, is_abrupt: bool) -> None:
+        """End the connection behind the last byte."""
+        if self._request.transport is not None:
+            await end(self._request.transport, self._request.writer, is_abrupt=is_abrupt)
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+
 async def end(transport: asyncio.Transport, writer: AbstractStreamWriter, *, is_abrupt: bool) -> None:
     """Let all that was written go out, then end the connection by RST, or else by FIN."""
     transport.set_write_buffer_limits(0)  # from now on a drain waits for the last byte
     await writer.drain()
-    if is_abrupt:
+    reset = transport.get_extra_info("reset")
+    if is_abrupt and reset is not None:  # a connection in memory
+        reset()
+    elif is_abrupt:
         connection = transport.get_extra_info("socket")
         while not transport.is_closing() and _unsent(connection) > 0:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)

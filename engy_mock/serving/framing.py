@@ -15,15 +15,19 @@ class Framing:
     end, whether the connection may go on.
     """
 
-    __slots__ = ("_house", "_is_chunked", "_is_http_11", "_is_mute", "_wants_close", "is_kept")
+    __slots__ = ("_has_no_body", "_house", "_is_chunked", "_is_http_11", "_is_mute", "_wants_close", "is_kept")
 
     def __init__(self, house: bytes, *, is_http_11: bool, is_mute: bool, wants_close: bool) -> None:
         self._house = house
         self._is_http_11 = is_http_11
-        self._is_mute = is_mute
+        self._is_mute = self._has_no_body = is_mute
         self._is_chunked = False
         self._wants_close = wants_close
         self.is_kept = False
+
+    def anew(self) -> "Framing":
+        """The same for another answer in this one's place, behind which the connection ends."""
+        return Framing(self._house, is_http_11=self._is_http_11, is_mute=self._is_mute, wants_close=True)
 
     def begin(self, head: Head, length: int | None = None) -> bytes:
         """The head of an answer whose body has this length, or one that nobody knows yet."""
@@ -47,7 +51,7 @@ class Framing:
             framing += "Connection: close\r\n"
         elif not self._is_http_11:
             framing += "Connection: keep-alive\r\n"
-        self._is_mute |= is_bodiless
+        self._has_no_body |= is_bodiless
         self.is_kept = not self._wants_close
         return b"%b%b%b%b\r\n" % (
             status_line(status, head.reason),
@@ -58,13 +62,13 @@ class Framing:
 
     def piece(self, data: bytes) -> bytes:
         """A piece of the body; nothing for an empty one, which would be the end of a chunked body."""
-        if self._is_mute or not data:
+        if self._has_no_body or not data:
             return b""
         return b"%x\r\n%b\r\n" % (len(data), data) if self._is_chunked else data
 
     def end(self) -> bytes:
         """The mark of the regular end."""
-        return b"0\r\n\r\n" if self._is_chunked and not self._is_mute else b""
+        return b"0\r\n\r\n" if self._is_chunked and not self._has_no_body else b""
 
 
 def _without_date(house: bytes) -> bytes:

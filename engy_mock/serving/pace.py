@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.clock import Clock, monotonic
@@ -21,8 +22,13 @@ class Pace:
     def __init__(self, limits: Limits, scale: float = 1.0) -> None:
         self._limits = limits
         self._scale = scale
+        self._lock = Lock()
         self.stalls = 0
         self.refused = 0
+
+    async def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass on the wall; 0 lets only the others have their turn."""
+        await asyncio.sleep(seconds)
 
     async def wait(self, clock: Clock, due: float, seconds: float) -> float:
         """Let a pause pass that begins when `due` on the wall; returns when the next one begins.
@@ -34,10 +40,10 @@ class Pace:
             await self._stall()
             return math.inf
         if not clock.waits_for_real():
-            await asyncio.sleep(0)
+            await self.sleep(0)
             return due
         due += seconds * self._scale
-        await asyncio.sleep(max(0.0, due - monotonic()))
+        await self.sleep(max(0.0, due - monotonic()))
         return due
 
     async def beats(self, clock: Clock, due: float, seconds: float, count: int | None) -> AsyncIterator[float]:
@@ -52,7 +58,7 @@ class Pace:
             over = monotonic() + self._limits.stall_seconds
             with self._place() as is_free:
                 while is_free and monotonic() < over:
-                    await asyncio.sleep(seconds * self._scale)
+                    await self.sleep(seconds * self._scale)
                     yield due
             yield math.inf
 
@@ -60,18 +66,23 @@ class Pace:
         """Wait to be cancelled, but not for ever, and not at all if too many do."""
         with self._place() as is_free:
             if is_free:
-                await asyncio.sleep(self._limits.stall_seconds)
+                await self.sleep(self._limits.stall_seconds)
 
     @contextmanager
     def _place(self) -> Iterator[bool]:
         """A place among the endless stalls; false if there is none left."""
-        if self.stalls >= self._limits.max_stalls:
-            self.refused += 1
-            log.warning("an endless stall was not performed: %d are under way", self.stalls)
+        with self._lock:
+            has_room = self.stalls < self._limits.max_stalls
+            if has_room:
+                self.stalls += 1
+            else:
+                self.refused += 1
+        if not has_room:
+            log.warning("an endless stall was not performed: %d are under way", self._limits.max_stalls)
             yield False
             return
-        self.stalls += 1
         try:
             yield True
         finally:
-            self.stalls -= 1
+            with self._lock:
+                self.stalls -= 1

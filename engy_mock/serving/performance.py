@@ -1,12 +1,10 @@
-"""One answer on its way to the socket, step by step."""
+"""One answer on its way to its client, step by step."""
 
 import asyncio
 import math
 from collections.abc import Iterator
+from typing import Protocol
 
-from aiohttp import web
-
-from engy_mock.serving.endings import end
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.pace import Pace
 from engy_mock.vocabulary.clock import Clock, monotonic
@@ -16,10 +14,31 @@ WRITES_IN_A_ROW = 16
 """After so many writes an answer lets the others have the loop, even if nothing makes it wait."""
 
 
+class Wire(Protocol):
+    """Where the bytes of an answer go: to a socket, or to a reader in the same process."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing of the answer has been written yet."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Write at once; raises ConnectionError if the client has left."""
+        ...
+
+    async def end(self, *, is_abrupt: bool) -> None:
+        """Let all that was written arrive, then end the connection by RST, or else by FIN."""
+        ...
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        ...
+
+
 class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
-    A write is held back until the next step is known: head and first write share one on the socket, and so do
+    A write is held back until the next step is known: head and first write share one on the wire, and so do
     last write and end.
     """
 
@@ -30,13 +49,13 @@ class Performance:
         "_held",
         "_holds_piece",
         "_pace",
-        "_request",
+        "_wire",
         "_writes",
         "is_over",
     )
 
-    def __init__(self, request: web.BaseRequest, framing: Framing, pace: Pace, clock: Clock) -> None:
-        self._request = request
+    def __init__(self, wire: Wire, framing: Framing, pace: Pace, clock: Clock) -> None:
+        self._wire = wire
         self._framing = framing
         self._pace = pace
         self._clock = clock
@@ -53,7 +72,7 @@ class Performance:
             match step:
                 case Whole():
                     body = framing.begin(step.head, len(step.body)) + framing.piece(step.body)
-                    await self._request.writer.write(body)
+                    await self._wire.write(body)
                     self.is_over = True
                 case Write():
                     if self._holds_piece:
@@ -91,15 +110,14 @@ class Performance:
             await self._flush()
 
     async def _flush(self) -> None:
-        """One write on the socket; it waits while the client reads more slowly than it is told things."""
+        """One write on the wire; it waits while the client reads more slowly than it is told things."""
         if self._held:
             data, self._held, self._holds_piece = self._held, b"", False
-            await self._request.writer.write(data)
+            await self._wire.write(data)
             self._writes += 1
             if self._writes % WRITES_IN_A_ROW == 0:
                 await asyncio.sleep(0)
 
     async def _close(self, *, is_abrupt: bool) -> None:
         await self._flush()
-        if self._request.transport is not None:
-            await end(self._request.transport, self._request.writer, is_abrupt=is_abrupt)
+        await self._wire.end(is_abrupt=is_abrupt)

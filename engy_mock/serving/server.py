@@ -5,6 +5,7 @@ import errno
 import ipaddress
 import logging
 import socket
+from contextlib import suppress
 
 from engy_mock.serving.connections import Doorkeeper
 from engy_mock.serving.shell import Shell
@@ -12,6 +13,9 @@ from engy_mock.vocabulary.errors import MockError
 
 BACKLOG = 1024
 MAX_PORT = 65535
+
+TURNS_TO_ACCEPT = 3
+"""After how many turns of the loop the keeper knows a connection that has just been accepted."""
 
 TURNS_TO_CLOSE = 100
 """How many turns of the loop a stop gives its connections to be gone; they need two or three."""
@@ -71,6 +75,11 @@ class Server:
         if self._accepting is None or self._keeper is None:
             self._listener.close()
             return
+        # asyncio loses a connection, with a warning, that it has just accepted for a server that is closed then.
+        with suppress(NotImplementedError):  # loops on Windows accept in another way
+            asyncio.get_running_loop().remove_reader(self._listener)
+        for _ in range(TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
         self._accepting.close()
         self._keeper.close_all()
         for _ in range(TURNS_TO_CLOSE):

@@ -9,10 +9,11 @@ from typing import NamedTuple, Protocol
 from aiohttp import HttpVersion11, hdrs, web
 
 from engy_mock.serving.body import BodyUnread, read_body
+from engy_mock.serving.endings import ConnectedWire
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
-from engy_mock.serving.performance import Performance
+from engy_mock.serving.performance import Performance, Wire
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed
@@ -102,12 +103,38 @@ class Shell:
             connection.transport.abort()
 
     async def refuse(self, request: web.BaseRequest, error: ApiError) -> None:
-        """Say at the door what the service cannot, in the envelope of OpenAI (E-191), and close behind it."""
+        """Say at the door what the service cannot, and close behind it."""
+        await request.writer.write(self.refusal(error, self._framing(request, wants_close=True)))
+
+    def refusal(self, error: ApiError, framing: Framing) -> bytes:
+        """What the door says to what never reaches the service, in the envelope of OpenAI (E-191)."""
         detail = {"message": error.message, "type": error.openai_type, "param": None, "code": error.status}
         head = Head(error.status, (("Content-Type", "application/json"), *error.headers))
-        framing = self._framing(request, wants_close=True)
         body = json.write({"error": detail})
-        await request.writer.write(framing.begin(head, len(body)) + framing.piece(body))
+        return framing.begin(head, len(body)) + framing.piece(body)
+
+    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
+        """Answer a call; returns whether the answer came to its regular end, and the connection may go on."""
+        performance = Performance(wire, framing, pace, self._service.clock)
+        steps: Iterator[Step] | None = None
+        try:
+            steps = self._service.answer(call)
+            await performance.perform(steps)
+        except ConnectionError:
+            raise
+        except Exception:
+            log.exception("the mock failed")
+            if wire.is_silent:
+                await wire.write(self.refusal(MockFailed(), framing.anew()))
+            else:
+                wire.abort()
+        finally:
+            _close(steps)
+        return performance.is_over and framing.is_kept
+
+    def framing(self, *, is_http_11: bool = True, is_mute: bool = False, wants_close: bool = False) -> Framing:
+        """What frames the next answer."""
+        return Framing(self._house_headers(), is_http_11=is_http_11, is_mute=is_mute, wants_close=wants_close)
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
@@ -118,28 +145,14 @@ class Shell:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT
         framing = self._framing(request, wants_close=has_rest)
-        performance = Performance(request, framing, self.pace, self._service.clock)
-        steps: Iterator[Step] | None = None
-        try:
-            steps = self._service.answer(_call(request, body, unread.error if unread else None))
-            await performance.perform(steps)
-        except ConnectionError:
-            raise
-        except Exception:
-            log.exception("the mock failed")
-            if request.writer.output_size == 0:
-                await self.refuse(request, MockFailed())
-            elif request.transport is not None:
-                request.transport.abort()
-        finally:
-            _close(steps)
+        call = _call(request, body, unread.error if unread else None)
+        is_kept = await self.tell(call, framing, ConnectedWire(request), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()
-        return performance.is_over and framing.is_kept
+        return is_kept
 
     def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
-        return Framing(
-            self._house_headers(),
+        return self.framing(
             is_http_11=request.version >= HttpVersion11,
             is_mute=request.method == hdrs.METH_HEAD,
             wants_close=wants_close or not request.keep_alive,

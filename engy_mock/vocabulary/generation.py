@@ -30,15 +30,17 @@ class Usage:
 class Alternatives(Sequence[tuple[str, bytes, float]]):
     """The likeliest tokens of one place, likeliest first: rows of text, bytes and log probability.
 
-    Kept as three columns, since long texts have very many of them.
+    Kept as three columns, since long texts have very many of them. `written` is for whoever writes them down: the
+    same rows come again and again.
     """
 
-    __slots__ = ("logprobs", "raws", "tokens")
+    __slots__ = ("logprobs", "raws", "tokens", "written")
 
     def __init__(self, tokens: Sequence[str], raws: Sequence[bytes], logprobs: Sequence[float]) -> None:
         self.tokens = tokens
         self.raws = raws
         self.logprobs = logprobs
+        self.written: bytes | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -77,13 +79,6 @@ class TokenLogprob:
     raw: bytes
     logprob: float | None
     top: Sequence[tuple[str, bytes, float]] = ()
-
-
-def by_token(top: Sequence[tuple[str, bytes, float]]) -> dict[str, float]:
-    """Alternatives as a map from token to log probability."""
-    if isinstance(top, Alternatives):
-        return dict(zip(top.tokens, top.logprobs, strict=True))
-    return {token: logprob for token, _, logprob in top}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

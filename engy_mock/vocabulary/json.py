@@ -4,6 +4,7 @@ One library does both on every machine, so that the bytes never depend on what e
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -32,6 +33,11 @@ def write(value: object) -> bytes:
     if b"NaN" in data or b"Infinity" in data:
         _refuse_non_finite(value)
     return data
+
+
+def joined(fields: Mapping[str, bytes]) -> bytes:
+    """An object of values that are written already."""
+    return b"{%b}" % b",".join([b'"%b":%b' % (name.encode(), value) for name, value in fields.items()])
 
 
 def meaning(value: object) -> bytes:

@@ -20,12 +20,13 @@ def digest(*parts: Part) -> bytes:
     pieces: list[bytes] = []
     for part in parts:
         if isinstance(part, bytes):
-            data, mark = part, b"b"
+            pieces.append(b"b%d:%b" % (len(part), part))
         elif isinstance(part, str):
-            data, mark = part.encode("utf-8", "surrogatepass"), b"s"
+            data = part.encode("utf-8", "surrogatepass")
+            pieces.append(b"s%d:%b" % (len(data), data))
         else:
-            data, mark = b"%d" % part, b"i"
-        pieces += (mark, b"%d:" % len(data), data)
+            data = b"%d" % part
+            pieces.append(b"i%d:%b" % (len(data), data))
     return blake2b(b"".join(pieces), digest_size=32).digest()
 
 

@@ -12,6 +12,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 from tokenizers import Tokenizer as Library
 
 from engy_mock.model import corpus as corpora
+from engy_mock.model import scoring
 from engy_mock.model import tokenizer as tokenizers
 from engy_mock.model.cards import CARDS
 from engy_mock.model.catalog import Catalog
@@ -193,6 +194,14 @@ def with_marks(tokenizer: Tokenizer, text: str) -> list[int]:
     for part in re.split("(" + "|".join(map(re.escape, tokenizers.MARKS)) + ")", text):
         tokens += [tokenizer.marks[part]] if part in tokenizer.marks else tokenizer.encode(part)
     return tokens
+
+
+def score(
+    model: Language, tokens: Sequence[int], start: int, *, top: int = 0, first_is_known: bool = False
+) -> list[TokenLogprob]:
+    """What a model thinks of the tokens from `start` on."""
+    reader = model.read(tokens[:start])
+    return scoring.score(reader, tokens[start:], top=top, first_is_known=first_is_known)
 
 
 def told(entries: Iterable[TokenLogprob] | None) -> list[tuple[object, ...]]:

@@ -13,9 +13,9 @@ from engy_mock.model.distribution import Distribution
 from engy_mock.model.language import Language
 from engy_mock.model.reader import LEAVING, PATIENCE, RESTART
 from engy_mock.model.sampling import Knobs
-from engy_mock.model.writing import score, write
+from engy_mock.model.writing import write
 from engy_mock.vocabulary.seeds import Draws, digest
-from tests.model.made import BUNDLED, MODELS, every_chance, language, other_engine, told, with_marks
+from tests.model.made import BUNDLED, MODELS, every_chance, language, other_engine, score, told, with_marks
 
 TEA = "<|user|>A word on tea?<|assistant|>"
 CAPITAL = "<|user|>The capital of France?<|assistant|>"
@@ -169,6 +169,23 @@ def test_asking_changes_nothing(tokens, name, asks):
     fresh = model.read(tokens)
     assert reader.distribution().special == fresh.distribution().special
     assert reader.distribution().scale == fresh.distribution().scale
+
+
+@settings(max_examples=40)
+@given(contexts(), contexts(), contexts())
+def test_copies_go_their_own_way(tokens, own, others):
+    """A copy of a reader expects what the reader itself would, whatever the other one reads."""
+    model = language()
+    reader = model.read(tokens)
+    copy = reader.copy()
+    for token in others:
+        copy.advance(token)
+    for token in own:
+        reader.advance(token)
+    for read, seen in ((reader, own), (copy, others)):
+        fresh = model.read([*tokens, *seen])
+        assert read.tokens == fresh.tokens
+        assert read.distribution().special == fresh.distribution().special
 
 
 @pytest.mark.parametrize("start", [RESTART - 2, RESTART, RESTART + 30, 2 * RESTART + 5])

@@ -1,0 +1,264 @@
+"""Clients of httpx and httpx2 that speak to the service without a socket.
+
+The two libraries have the same shape, and neither has to be there: what is theirs is asked of the module at hand.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+from engy_mock.serving.heard import Garbled
+from engy_mock.serving.inside import Hearing, Inside
+from engy_mock.serving.sent import Sent, Unsendable
+from engy_mock.vocabulary.errors import MockError
+
+TROUBLES = {
+    Unsendable: "LocalProtocolError",
+    Garbled: "RemoteProtocolError",
+    ConnectionResetError: "ReadError",
+    TimeoutError: "ReadTimeout",
+}
+"""What the libraries call the troubles of a connection."""
+
+_TROUBLES = tuple(TROUBLES)
+
+
+class Request(Protocol):
+    """A request of either library, as far as a transport needs it."""
+
+    method: str
+    url: Any
+    headers: Any
+    stream: Any
+    extensions: Mapping[str, Any]
+
+
+Class = TypeVar("Class", covariant=True)
+
+
+class HasClient(Protocol[Class]):
+    """A library with a class for clients: httpx2 or httpx."""
+
+    @property
+    def Client(self) -> Callable[..., Class]:
+        """The class."""
+        ...
+
+
+class HasAsyncClient(Protocol[Class]):
+    """A library with a class for asynchronous clients: httpx2 or httpx."""
+
+    @property
+    def AsyncClient(self) -> Callable[..., Class]:
+        """The class."""
+        ...
+
+
+class HasTransport(Protocol[Class]):
+    """A library with a class for transports: httpx2 or httpx."""
+
+    @property
+    def BaseTransport(self) -> Callable[..., Class]:
+        """The class."""
+        ...
+
+
+class HasAsyncTransport(Protocol[Class]):
+    """A library with a class for asynchronous transports: httpx2 or httpx."""
+
+    @property
+    def AsyncBaseTransport(self) -> Callable[..., Class]:
+        """The class."""
+        ...
+
+
+def library_at_hand() -> ModuleType:
+    """Of httpx2 and httpx the first that is installed; raises MockError if neither is."""
+    try:
+        import httpx2
+    except ImportError:
+        try:
+            import httpx
+        except ImportError:
+            raise MockError("a client inside the process needs httpx2 or httpx: install one of them") from None
+        return httpx
+    return httpx2
+
+
+class Kind(NamedTuple):
+    """The classes of ours that a library takes for its own, and what it calls the troubles of a connection."""
+
+    transport: type["Transport"]
+    async_transport: type["AsyncTransport"]
+    pieces: type["Pieces"]
+    async_pieces: type["AsyncPieces"]
+    response: Any
+    body: Any
+    errors: dict[type[BaseException], Any]
+
+    def error(self, trouble: BaseException, *, is_silent: bool = False) -> Exception:
+        """The library's own exception for a trouble."""
+        [kind] = [kind for kind in TROUBLES if isinstance(trouble, kind)]
+        error: Exception = self.errors[kind]("" if is_silent and isinstance(trouble, OSError) else str(trouble))
+        return error
+
+
+@cache
+def kind_of(library: ModuleType) -> Kind:
+    """What makes the classes below a part of this library."""
+
+    def own(ours: type, base: str) -> Any:
+        return type(ours.__name__, (ours, getattr(library, base)), {"__module__": __name__})
+
+    return Kind(
+        transport=own(Transport, "BaseTransport"),
+        async_transport=own(AsyncTransport, "AsyncBaseTransport"),
+        pieces=own(Pieces, "SyncByteStream"),
+        async_pieces=own(AsyncPieces, "AsyncByteStream"),
+        response=library.Response,
+        body=library.ByteStream,
+        errors={kind: getattr(library, name) for kind, name in TROUBLES.items()},
+    )
+
+
+class Transport:
+    """Answers requests out of the service; any number of threads may share one."""
+
+    def __init__(self, inside: Inside, library: ModuleType) -> None:
+        self._inside = inside
+        self._kind = kind_of(library)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def handle_request(self, request: Request) -> Any:
+        """The answer, up to its head; the body is drawn by whoever reads it."""
+        kind, timeout = self._kind, _read_timeout(request)
+        pieces, size, cap = [], 0, self._inside.limits.body_bytes
+        for piece in request.stream:
+            pieces.append(piece)
+            size += len(piece)
+            if size > cap and "content-length" not in request.headers:
+                break  # it may have no end, and the service has heard enough
+        try:
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            while hearing.heard.top is None:
+                hearing.listen(timeout)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble) from trouble
+        return _response(kind, hearing, kind.pieces, timeout)
+
+
+class Pieces:
+    """The body of an answer as it comes."""
+
+    def __init__(self, hearing: Hearing, kind: Kind, timeout: float | None) -> None:
+        self._hearing = hearing
+        self._kind = kind
+        self._timeout = timeout
+
+    def __iter__(self) -> Iterator[bytes]:
+        hearing = self._hearing
+        heard = hearing.heard
+        try:
+            while True:
+                yield from heard.take()
+                if heard.is_over:
+                    return
+                hearing.listen(self._timeout)
+        except _TROUBLES as trouble:
+            raise self._kind.error(trouble) from trouble
+        finally:
+            hearing.close()
+
+    def close(self) -> None:
+        """Nothing more is wanted."""
+        self._hearing.close()
+
+
+class AsyncTransport:
+    """The same for asynchronous clients, on loops of asyncio."""
+
+    def __init__(self, inside: Inside, library: ModuleType) -> None:
+        self._inside = inside
+        self._kind = kind_of(library)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Nothing is kept open."""
+
+    async def handle_async_request(self, request: Request) -> Any:
+        """The answer, up to its head; the body is drawn by whoever reads it."""
+        kind, timeout = self._kind, _read_timeout(request)
+        pieces, size, cap = [], 0, self._inside.limits.body_bytes
+        async for piece in request.stream:
+            pieces.append(piece)
+            size += len(piece)
+            if size > cap and "content-length" not in request.headers:
+                break  # it may have no end, and the service has heard enough
+        await self._inside.give_way()
+        try:
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            while hearing.heard.top is None:
+                await hearing.listen_on_loop(timeout)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble, is_silent=True) from trouble
+        return _response(kind, hearing, kind.async_pieces, timeout)
+
+
+class AsyncPieces:
+    """The body of an answer as it comes."""
+
+    def __init__(self, hearing: Hearing, kind: Kind, timeout: float | None) -> None:
+        self._hearing = hearing
+        self._kind = kind
+        self._timeout = timeout
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        hearing = self._hearing
+        heard = hearing.heard
+        try:
+            while True:
+                for piece in heard.take():
+                    yield piece
+                if heard.is_over:
+                    return
+                await hearing.listen_on_loop(self._timeout)
+        except _TROUBLES as trouble:
+            raise self._kind.error(trouble, is_silent=True) from trouble
+        finally:
+            hearing.close()
+
+    async def aclose(self) -> None:
+        """Nothing more is wanted."""
+        self._hearing.close()
+
+
+def _sent(request: Request, body: bytes) -> Sent:
+    return Sent(request.method, request.url.raw_path, request.headers.raw, body)
+
+
+def _read_timeout(request: Request) -> float | None:
+    timeout: float | None = request.extensions.get("timeout", {}).get("read")
+    return timeout
+
+
+def _response(kind: Kind, hearing: Hearing, pieces: type, timeout: float | None) -> Any:
+    top, heard = hearing.heard.top, hearing.heard
+    assert top is not None
+    # What is there already, as whole answers are, needs no hearing any more.
+    body = kind.body(b"".join(heard.take())) if heard.is_over else pieces(hearing, kind, timeout)
+    extensions = {"http_version": top.version, "reason_phrase": top.reason}
+    return kind.response(top.status, headers=top.headers, stream=body, extensions=extensions)

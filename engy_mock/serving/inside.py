@@ -1,0 +1,243 @@
+"""The service for clients inside the process: the same answers, drawn by whoever reads them."""
+
+import asyncio
+import errno
+import logging
+import math
+import os
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
+from types import coroutine
+from typing import NamedTuple
+
+from engy_mock.serving.heard import Heard
+from engy_mock.serving.pace import Pace
+from engy_mock.serving.sent import Refused, Sent
+from engy_mock.serving.shell import Shell
+from engy_mock.vocabulary.clock import monotonic
+from engy_mock.vocabulary.errors import MockError
+
+log = logging.getLogger("engy_mock")
+
+
+class Ending(NamedTuple):
+    """The connection would end here: by RST if `is_abrupt`, else by FIN."""
+
+    is_abrupt: bool
+
+
+Signal = bytes | float | Ending | None
+"""What a telling says to its reader: a write, a silence in seconds, its end, or that others may have a turn."""
+
+Telling = Coroutine[Signal, None, bool]
+"""An answer that stands still at each signal; its result says whether its connection would be kept."""
+
+
+class Drawn:
+    """A wire without a connection: each write stands still until its reader wants more."""
+
+    __slots__ = ("is_silent",)
+
+    def __init__(self) -> None:
+        self.is_silent = True
+
+    async def write(self, data: bytes) -> None:
+        """Hand the bytes over."""
+        self.is_silent = False
+        await _signal(data)
+
+    async def end(self, *, is_abrupt: bool) -> None:
+        """Hand the end over; nothing that follows is heard."""
+        await _signal(Ending(is_abrupt))
+
+    def abort(self) -> None:
+        """Nothing is held here that would have to be dropped: a telling that ends ends the connection."""
+
+
+class DrawnPace(Pace):
+    """Leaves it to the reader how to wait."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Hand the silence over."""
+        await _signal(float(seconds) if seconds > 0 else None)
+
+
+class Inside:
+    """What the clients inside one process share; may be used from any thread and any loop."""
+
+    def __init__(self, shell: Shell, *, time_scale: float = 1.0) -> None:
+        self.limits = shell.limits
+        self.pace = DrawnPace(shell.limits, time_scale)
+        self.age = 0
+        self._shell = shell
+        self._bells: dict[object, Callable[[], object]] = {}
+
+    def abandon(self) -> None:
+        """Break off all answers that are under way; may be called from any thread."""
+        self.age += 1
+        for ring in list(self._bells.values()):
+            with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
+                ring()
+
+    def wait(self, seconds: float, age: int) -> None:
+        """Let so many seconds pass for an answer of this age, unless it is broken off."""
+        bell = threading.Event()
+        with self._listed(bell.set):
+            if age == self.age:
+                bell.wait(min(seconds, threading.TIMEOUT_MAX))
+
+    async def give_way(self) -> None:
+        """Let the others on an asyncio loop have their turn; raises MockError on a loop of another kind."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            raise MockError("asynchronous clients inside the process need a loop of asyncio") from None
+        await asyncio.sleep(0)
+
+    async def wait_on_loop(self, seconds: float, age: int) -> None:
+        """The same as `wait` on an asyncio loop, where others have their turn meanwhile."""
+        if seconds <= 0:
+            await self.give_way()
+            return
+        bell, loop = asyncio.Event(), asyncio.get_running_loop()
+        with self._listed(lambda: loop.call_soon_threadsafe(bell.set)):
+            if age == self.age:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await bell.wait()
+
+    def telling(self, sent: Sent) -> Telling:
+        """The answer to a request, for a Hearing to drive; raises Unsendable or Refused."""
+        call, wants_close = sent.arrive(self.limits)
+        framing = self._shell.framing(is_mute=call.method == "HEAD", wants_close=wants_close)
+        return self._shell.tell(call, framing, Drawn(), self.pace)
+
+    def refusal(self, refused: Refused) -> bytes:
+        """What the door says to a request that it refuses: as to one that it could not read."""
+        return self._shell.refusal(refused.error, self._shell.framing(is_http_11=False, wants_close=True))
+
+    @contextmanager
+    def _listed(self, ring: Callable[[], object]) -> Generator[None]:
+        """Be woken when everything is broken off."""
+        self._bells[ring] = ring
+        try:
+            yield
+        finally:
+            self._bells.pop(ring, None)
+
+
+class Hearing:
+    """One answer, told as far as it is heard.
+
+    Between two pieces it stands still, like an answer on a connection whose client does not read; closed
+    before its end, it settles its books like one whose client has left. Raises Unsendable.
+    """
+
+    def __init__(self, inside: Inside, sent: Sent) -> None:
+        self.heard = Heard(sent)
+        self._inside = inside
+        self._age = inside.age
+        self._since = monotonic()
+        self._has_waited = False
+        self._telling: Telling | None = None
+        try:
+            self._telling = inside.telling(sent)
+        except Refused as refused:
+            self.heard.hear(inside.refusal(refused))
+
+    def listen(self, timeout: float | None) -> None:
+        """Hear what the next write brings, or the end of the connection; after any trouble the answer is closed.
+
+        Raises Garbled, or what a socket would raise: ConnectionResetError, or TimeoutError if
+        nothing comes within `timeout` seconds.
+        """
+        began = monotonic()
+        try:
+            while (seconds := self._advance()) is not None:
+                if seconds > 0:
+                    left = _left(began, timeout)
+                    self._inside.wait(min(seconds, left), self._age)
+                    if left < seconds and not self._is_broken_off:
+                        raise TimeoutError("timed out")
+        except BaseException:
+            self.close()
+            raise
+
+    async def listen_on_loop(self, timeout: float | None) -> None:
+        """The same on an asyncio loop."""
+        began = monotonic()
+        try:
+            while (seconds := self._advance()) is not None:
+                left = _left(began, timeout)
+                await self._inside.wait_on_loop(min(seconds, left), self._age)
+                if left < seconds and not self._is_broken_off:
+                    raise TimeoutError
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Nothing more is wanted."""
+        telling, self._telling = self._telling, None
+        if telling is not None:
+            telling.close()
+
+    @property
+    def _is_broken_off(self) -> bool:
+        return self._age != self._inside.age
+
+    def _advance(self) -> float | None:
+        """Go on with the telling; returns None once something was heard, else how long to wait before the next."""
+        if self._is_broken_off or (self._has_waited and self._is_too_old()):
+            self.close()
+        self.heard.check()
+        heard, signal = self.heard, self._next_signal()
+        if isinstance(signal, float):
+            self._has_waited = True
+            return signal
+        if signal is None:
+            return 0.0
+        if isinstance(signal, Ending):
+            self.close()
+            if signal.is_abrupt:
+                raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+            signal = b""
+        heard.hear(signal)
+        if heard.is_over:
+            # The books are closed by now; what would follow the end does not concern this client.
+            while self._telling is not None and self._next_signal() is None:
+                pass
+            self.close()
+        return None
+
+    def _next_signal(self) -> Signal:
+        """What the telling says next, or b"" if the connection has ended."""
+        if self._telling is None:
+            return b""
+        try:
+            return self._telling.send(None)
+        except StopIteration as end:
+            self._telling = None
+            # A connection that is kept says nothing until it has been idle for too long.
+            return self._inside.limits.idle_seconds if end.value and not self.heard.is_over else b""
+        except ConnectionError:
+            self._telling = None
+            return b""
+
+    def _is_too_old(self) -> bool:
+        is_too_old = monotonic() - self._since > self._inside.limits.answer_seconds
+        if is_too_old and self._telling is not None:
+            log.warning("an answer was cut after %g seconds", self._inside.limits.answer_seconds)
+        return is_too_old
+
+
+def _left(began: float, timeout: float | None) -> float:
+    """How many seconds of a timeout are left."""
+    return math.inf if timeout is None else max(0.0, began + timeout - monotonic())
+
+
+@coroutine
+def _signal(signal: Signal) -> Generator[Signal]:
+    """Say something to whoever drives the telling."""
+    yield signal

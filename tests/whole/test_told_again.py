@@ -1,0 +1,52 @@
+"""An answer that is told again says what it would have said without anybody remembering it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from engy_mock import EngyMock
+from engy_mock.gateway import Gateway
+from engy_mock.gateway.memory import Memory
+from engy_mock.vocabulary.wire import Call, Whole
+
+HELLO = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}]}
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("/v1/chat/completions", HELLO),
+    ("/v1/chat/completions", {**HELLO, "logprobs": True, "top_logprobs": 2}),
+    ("/v1/completions", {"model": "glm-5.2", "prompt": "Hello", "echo": True, "logprobs": 1}),
+    ("/v1/messages", {**HELLO, "max_tokens": 99}),
+    ("/v1/responses", {"model": "glm-5.2", "input": "Hello"}),
+    ("/v5/chat/completions", {**HELLO, "model": "openai/gpt-4o"}),
+]
+
+
+def _asked(gateway: Gateway, path: str, body: dict[str, Any], times: int) -> list[bytes]:
+    headers = {"host": "localhost", "authorization": "Bearer sk-engy-x", "x-api-key": "x"}
+    call = Call(method="POST", path=path, headers=headers, body=json.dumps(body).encode())
+    told = [list(gateway.answer(call)) for _ in range(times)]
+    return [step.body for steps in told for step in steps if isinstance(step, Whole)]
+
+
+@pytest.mark.parametrize(("path", "body"), CALLS)
+def test_told_again(path, body, monkeypatch):
+    """Three answers to equal requests are the same bytes, remembered or not, and differ from each other."""
+    remembered = _asked(Gateway(), path, body, 3)
+    monkeypatch.setattr(Memory, "again", lambda *_: None)
+    assert _asked(Gateway(), path, body, 3) == remembered
+    assert len(set(remembered)) == len(remembered) == 3
+
+
+def test_time_and_prices_are_not_remembered():
+    """What the clock and the account say is told as it is now."""
+    with EngyMock() as engy:
+        path, body = CALLS[0]
+        first = json.loads(_asked(engy.gateway, path, body, 1)[0])
+        engy.clock.advance(5)
+        later = json.loads(_asked(engy.gateway, path, body, 1)[0])
+        assert later["created"] == first["created"] + 5
+        card = engy.gateway.catalog.find("glm-5.2")
+        engy.gateway.accounts.default.prices = {card.id: engy.gateway.catalog.find("kimi-k3").prices}
+        dearer = json.loads(_asked(engy.gateway, path, body, 1)[0])
+        assert dearer["x_engy"]["charged_micro"] > later["x_engy"]["charged_micro"]
+        assert dearer["choices"] == first["choices"]
