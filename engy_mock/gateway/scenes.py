@@ -110,7 +110,7 @@ class Scenes:
                 self._terms.setdefault(name, getattr(account, name))
                 setattr(account, name, value)
 
-    def _check_terms(self, scenario: Scenario) -> None:
+    def _check_terms(self, scenario: "Scenario") -> None:
         percent = scenario.account.get("discount_percent", 0)
         try:
             checked(Tariff(discount_percent=percent), self._mocked.accounts.models())
