@@ -12,6 +12,7 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from pydantic_core import ErrorDetails, SchemaValidator, ValidationError
 
+from engy_mock.dialects.shapes import schema_of
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.vocabulary.errors import InvalidRequest, Violation, quoted
 
@@ -87,10 +88,7 @@ class Form(Generic[F]):
 
     @cached_property
     def _validator(self) -> SchemaValidator:
-        # Here and not at the top: a mock that is only imported should not pay for loading pydantic.
-        from pydantic import TypeAdapter
-
-        return cast(SchemaValidator, TypeAdapter(self._shape).validator)
+        return SchemaValidator(schema_of(self._shape))
 
     def read(self, body: object, surface: Surface, any_number: frozenset[str] = frozenset()) -> F:
         """The fields of a body; raises InvalidRequest with all violations.

@@ -1,27 +1,31 @@
 """What a form may say about a field beyond its type, in `Annotated`.
 
-The marks stand for pydantic's own, so that pydantic is loaded with the first request and not before.
+The marks stand for pydantic's own, so that no request loads pydantic (see `shapes`).
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic_core import PydanticKnownError, core_schema
+
+from engy_mock.vocabulary.limits import Limits
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-
-class Limits:
-    """Bounds of a number, a text or a list, by pydantic's names: `Limits(ge=0, le=2)`."""
-
-    def __init__(self, **limits: float | str | bool) -> None:
-        self._limits = limits
-
-    def __get_pydantic_core_schema__(
-        self, source: object, handler: "GetCoreSchemaHandler"
-    ) -> core_schema.CoreSchema:
-        return cast(core_schema.CoreSchema, {**handler(source), **self._limits})
+__all__ = [
+    "Count",
+    "Limits",
+    "Name",
+    "Read",
+    "StringOrStrings",
+    "SurfaceLimit",
+    "Tagged",
+    "Told",
+    "Whole",
+    "WithoutEffect",
+    "by_shape",
+]
 
 
 class SurfaceLimit:

@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
 
-from pydantic import Field
-
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.wire import Step
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Limits(ge=0)]
 """A number of pieces, requests or bytes."""
 
-Seconds = Annotated[float, Field(ge=0)]
+Seconds = Annotated[float, Limits(ge=0)]
 """A span of mock time."""
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[float, Limits(ge=0, le=1)]
 
 Status = Annotated[int, Field(ge=400, le=599)]
 """The status of a refusal."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tests.benchmarks.bare import Answer
 from tests.benchmarks.load import CONNECTIONS, Round, drive, http_request
@@ -264,9 +264,10 @@ def unused_plugin(plan: Plan) -> Samples:
 # ----------------
 
 
-def _inside(what: str, times: int) -> float:
+def _inside(what: str, times: int, *more: str) -> float:
     """The median of a figure taken in a process of its own, in milliseconds."""
-    seconds: list[float] = json.loads(run(sys.executable, "-m", "tests.benchmarks.inside", what, str(times)))
+    command = (sys.executable, "-m", "tests.benchmarks.inside", what, str(times), *more)
+    seconds: list[float] = json.loads(run(*command))
     return statistics.median(seconds) * 1000
 
 
@@ -274,6 +275,27 @@ def new_mock(plan: Plan) -> Samples:
     """Milliseconds to start a mock and stop it, beside a bare server in a thread."""
     bare, ours = plan.interleave(lambda: _inside("bare-start", 20), lambda: _inside("start", 20))
     return Samples(bare=bare, ours=ours)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSocket:
+    """Calls per second for a small answer that came before, without a socket (ours) beside over one (bare).
+
+    Both in a process of its own, the mock in a thread. What asks is the same but for the socket: a transport of
+    httpx2 with a request made once, httpx2's client, or that of `openai`, whose own work is in both figures.
+    """
+
+    by: Literal["transport", "client", "openai"]
+    callers: int = 1
+
+    def __call__(self, plan: Plan) -> Samples:
+        """Measure as planned."""
+
+        def figure(way: str) -> float:
+            return 1000 / _inside(self.by, 5, way, str(self.callers))
+
+        bare, ours = plan.interleave(lambda: figure("socket"), lambda: figure("inside"))
+        return Samples(bare=bare, ours=ours, note="bare: the same over the socket")
 
 
 def reset(plan: Plan) -> Samples:
@@ -323,6 +345,20 @@ CASES = (
     ),
     Case(name="new mock, start and stop", unit="ms", target=Target(of="ours", at_most=5), measure=new_mock),
     Case(name="reset", unit="ms", target=Target(of="ours", at_most=1), measure=reset),
+    Case(
+        name="no socket, httpx2's transport",
+        unit="calls/s",
+        target=Target(of="ratio", at_least=5),
+        measure=NoSocket(by="transport"),
+    ),
+    Case(
+        name="no socket, httpx2's transport, 8 callers",
+        unit="calls/s",
+        target=Target(of="ratio", at_least=5),
+        measure=NoSocket(by="transport", callers=8),
+    ),
+    Case(name="no socket, httpx2's client", unit="calls/s", target=None, measure=NoSocket(by="client")),
+    Case(name="no socket, openai's client", unit="calls/s", target=None, measure=NoSocket(by="openai")),
     Case(name="unused plugin", unit="ms", target=Target(of="added", at_most=15), measure=unused_plugin),
     Case(name="serve to first answer", unit="s", target=Target(of="added", at_most=0.2), measure=first_answer),
     Case(name="idle memory", unit="MB", target=Target(of="ours", at_most=70), measure=idle_memory),

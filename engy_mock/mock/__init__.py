@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Self
 
+from engy_mock.mock.expecting import Expecting
+from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
     from types import TracebackType
     from typing import Unpack
 
-    import httpx2
-    from aiohttp import BaseConnector, ClientSession, web
+    from aiohttp import web
 
     from engy_mock.books.accounts import Account, Accounts, Terms
     from engy_mock.books.cache import PromptCache
-    from engy_mock.books.entry import Entry
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
     from engy_mock.model.catalog import Catalog
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
-    from engy_mock.serving.httpx_clients import HasAsyncClient, HasAsyncTransport, HasClient, HasTransport
-    from engy_mock.serving.inside import Inside
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
     from engy_mock.vocabulary.clock import Clock
     from engy_mock.vocabulary.request import GenerationRequest
 
-NOWHERE = "http://127.0.0.1:0"
-"""What clients inside the process call a mock that has no port: nothing else can ever listen there."""
 
-Own = TypeVar("Own")
-
-
-class EngyMock:
+class EngyMock(WithoutSocket, Expecting):
     """A pretend inference service on a port of this machine.
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
@@ -86,7 +79,6 @@ class EngyMock:
             self.scenario(scenario)
         self._shell: Shell | None = None
         self._thread: ServerThread | None = None
-        self._inside: Inside | None = None
 
     @property
     def is_running(self) -> bool:
@@ -155,58 +147,6 @@ class EngyMock:
         description = f"when({', '.join(named)})"
         return When(self.gateway.script, conditions(functions, words), description, words)
 
-    def asked(
-        self,
-        *functions: Callable[[GenerationRequest], object],
-        times: int | None = None,
-        at_least: int | None = None,
-        at_most: int | None = None,
-        **words: object,
-    ) -> list[Entry]:
-        """The exchanges that fit the words of `when`; at least one, unless a number is given.
-
-        `engy.asked(says="France", times=2)`. Raises UnmetExpectation, which names the nearest others and why they
-        do not fit.
-        """
-        from engy_mock.verdict.expectations import found
-
-        return found(self.journal, functions, words, times=times, at_least=at_least, at_most=at_most)
-
-    def asked_in_order(self, *steps: Mapping[str, object]) -> list[Entry]:
-        """Exchanges that fit these words of `when` one after the other; raises UnmetExpectation."""
-        from engy_mock.verdict.expectations import found_in_order
-
-        return found_in_order(self.journal, steps)
-
-    def check_prompts(
-        self,
-        *,
-        has: str | Sequence[str] = (),
-        lacks: str | Sequence[str] = (),
-        max_prompt_tokens: int | None = None,
-        keeps_prefix: bool = False,
-    ) -> None:
-        """Look at what every request told the model; raises UnmetExpectation.
-
-        `has` and `lacks` are texts that must or must not be in a prompt, `max_prompt_tokens` is a budget. With
-        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it.
-        """
-        from engy_mock.verdict.prompts import check, check_stable_prefix
-
-        wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
-        check(self.journal, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
-        if keeps_prefix:
-            check_stable_prefix(self.journal)
-
-    def verify(self) -> None:
-        """Raise UnmetExpectation for a rule of this test that was not used (with `times`: not so often).
-
-        Also for a fault that found no place, and for whatever failed in the mock or in a function of a rule.
-        """
-        from engy_mock.verdict.expectations import verified
-
-        verified(self.gateway.script.rules, self.journal, self.gateway.defects)
-
     def scenario(self, wanted: str | Path | Scenario) -> Scene:
         """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.
 
@@ -257,72 +197,6 @@ class EngyMock:
             self.scenario(scenario)
         self._abandon()
 
-    @overload
-    def http_client(self, library: None = None, **options: Any) -> httpx2.Client: ...
-    @overload
-    def http_client(self, library: HasClient[Own], **options: Any) -> Own: ...
-    def http_client(self, library: Any = None, **options: Any) -> Any:
-        """A client of httpx2 that speaks to the service without a socket; needs no start.
-
-        `OpenAI(http_client=engy.http_client())`. Another library can be given (`engy.http_client(httpx)`); httpx
-        is taken by itself where httpx2 is not installed. Options are those of the library's `Client`; like the
-        official clients, and unlike the library, it follows redirects.
-        """
-        library = library or self._library()
-        return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
-
-    @overload
-    def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
-    @overload
-    def async_http_client(self, library: HasAsyncClient[Own], **options: Any) -> Own: ...
-    def async_http_client(self, library: Any = None, **options: Any) -> Any:
-        """The same for asynchronous clients, on a loop of asyncio."""
-        library = library or self._library()
-        transport = self.async_transport(library)
-        return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
-
-    @overload
-    def transport(self, library: None = None) -> httpx2.BaseTransport: ...
-    @overload
-    def transport(self, library: HasTransport[Own]) -> Own: ...
-    def transport(self, library: Any = None) -> Any:
-        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
-        from engy_mock.serving.httpx_clients import kind_of
-
-        library = library or self._library()
-        return kind_of(library).transport(self._from_inside(), library)
-
-    @overload
-    def async_transport(self, library: None = None) -> httpx2.AsyncBaseTransport: ...
-    @overload
-    def async_transport(self, library: HasAsyncTransport[Own]) -> Own: ...
-    def async_transport(self, library: Any = None) -> Any:
-        """The same for asynchronous clients: `AsyncClient(transport=...)`."""
-        from engy_mock.serving.httpx_clients import kind_of
-
-        library = library or self._library()
-        return kind_of(library).async_transport(self._from_inside(), library)
-
-    def aiohttp_session(self, **options: Any) -> ClientSession:
-        """A session of aiohttp's client that speaks to the service without a socket, on the loop that runs now.
-
-        Needs no start. Options are those of `ClientSession`; addresses are relative to the origin: `/v1/models`.
-        """
-        from aiohttp import ClientSession
-
-        if "connector" not in options:
-            options["connector"] = self.aiohttp_connector()
-        return ClientSession(**{"base_url": self._origin_or_nowhere, **options})
-
-    def aiohttp_connector(self, **options: Any) -> BaseConnector:
-        """What makes a session of one's own speak to the service without a socket.
-
-        Options are those of aiohttp's `BaseConnector`.
-        """
-        from engy_mock.serving.aiohttp_clients import InsideConnector
-
-        return InsideConnector(self._serving_shell(), **options)
-
     def app(self) -> web.Application:
         """The same service as an application for `aiohttp_client`, on the test's own loop; needs no start."""
         from engy_mock.serving.application import application
@@ -365,27 +239,7 @@ class EngyMock:
         """Break off all answers that are under way."""
         if self._shell is not None:
             self._shell.abandon()
-        if self._inside is not None:
-            self._inside.abandon()
-
-    def _library(self) -> Any:
-        from engy_mock.serving.httpx_clients import library_at_hand
-
-        return library_at_hand()
-
-    def _client_options(self) -> dict[str, Any]:
-        return {"base_url": self._origin_or_nowhere, "follow_redirects": True}
-
-    @property
-    def _origin_or_nowhere(self) -> str:
-        return NOWHERE if self._thread is None else self._thread.origin
-
-    def _from_inside(self) -> Inside:
-        if self._inside is None:
-            from engy_mock.serving.inside import Inside
-
-            self._inside = Inside(self._serving_shell(), time_scale=self._time_scale)
-        return self._inside
+        self._leave_inside()
 
     def _serving_shell(self) -> Shell:
         if self._shell is None:

@@ -1,0 +1,70 @@
+"""What a test says of the requests that its client should have sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engy_mock.books.entry import Entry
+    from engy_mock.gateway import Gateway
+    from engy_mock.vocabulary.request import GenerationRequest
+
+
+class Expecting:
+    """Looks at the journal for a test."""
+
+    gateway: Gateway
+
+    def asked(
+        self,
+        *functions: Callable[[GenerationRequest], object],
+        times: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        **words: object,
+    ) -> list[Entry]:
+        """The exchanges that fit the words of `when`; at least one, unless a number is given.
+
+        `engy.asked(says="France", times=2)`. Raises UnmetExpectation, which names the nearest others and why they
+        do not fit.
+        """
+        from engy_mock.verdict.expectations import found
+
+        return found(self.gateway.journal, functions, words, times=times, at_least=at_least, at_most=at_most)
+
+    def asked_in_order(self, *steps: Mapping[str, object]) -> list[Entry]:
+        """Exchanges that fit these words of `when` one after the other; raises UnmetExpectation."""
+        from engy_mock.verdict.expectations import found_in_order
+
+        return found_in_order(self.gateway.journal, steps)
+
+    def check_prompts(
+        self,
+        *,
+        has: str | Sequence[str] = (),
+        lacks: str | Sequence[str] = (),
+        max_prompt_tokens: int | None = None,
+        keeps_prefix: bool = False,
+    ) -> None:
+        """Look at what every request told the model; raises UnmetExpectation.
+
+        `has` and `lacks` are texts that must or must not be in a prompt, `max_prompt_tokens` is a budget. With
+        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it.
+        """
+        from engy_mock.verdict.prompts import check, check_stable_prefix
+
+        wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
+        check(self.gateway.journal, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
+        if keeps_prefix:
+            check_stable_prefix(self.gateway.journal)
+
+    def verify(self) -> None:
+        """Raise UnmetExpectation for a rule of this test that was not used (with `times`: not so often).
+
+        Also for a fault that found no place, and for whatever failed in the mock or in a function of a rule.
+        """
+        from engy_mock.verdict.expectations import verified
+
+        verified(self.gateway.script.rules, self.gateway.journal, self.gateway.defects)

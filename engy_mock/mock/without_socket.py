@@ -1,0 +1,120 @@
+"""Clients that speak to the service inside the process, without a socket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+if TYPE_CHECKING:
+    import httpx2
+    from aiohttp import BaseConnector, ClientSession
+
+    from engy_mock.serving.httpx_clients import HasAsyncClient, HasAsyncTransport, HasClient, HasTransport
+    from engy_mock.serving.inside import Inside
+    from engy_mock.serving.shell import Shell
+    from engy_mock.serving.thread import ServerThread
+
+NOWHERE = "http://127.0.0.1:0"
+"""What clients inside the process call a mock that has no port: nothing else can ever listen there."""
+
+Own = TypeVar("Own")
+
+
+class WithoutSocket:
+    """Makes clients for a mock that need none of its ports."""
+
+    _thread: ServerThread | None
+    _time_scale: float
+    _inside: Inside | None = None
+
+    def _serving_shell(self) -> Shell:
+        raise NotImplementedError
+
+    @overload
+    def http_client(self, library: None = None, **options: Any) -> httpx2.Client: ...
+    @overload
+    def http_client(self, library: HasClient[Own], **options: Any) -> Own: ...
+    def http_client(self, library: Any = None, **options: Any) -> Any:
+        """A client of httpx2 that speaks to the service without a socket; needs no start.
+
+        `OpenAI(http_client=engy.http_client())`. Another library can be given (`engy.http_client(httpx)`); httpx
+        is taken by itself where httpx2 is not installed. Options are those of the library's `Client`; like the
+        official clients, and unlike the library, it follows redirects.
+        """
+        library = library or self._library()
+        return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
+
+    @overload
+    def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
+    @overload
+    def async_http_client(self, library: HasAsyncClient[Own], **options: Any) -> Own: ...
+    def async_http_client(self, library: Any = None, **options: Any) -> Any:
+        """The same for asynchronous clients, on a loop of asyncio."""
+        library = library or self._library()
+        transport = self.async_transport(library)
+        return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
+
+    @overload
+    def transport(self, library: None = None) -> httpx2.BaseTransport: ...
+    @overload
+    def transport(self, library: HasTransport[Own]) -> Own: ...
+    def transport(self, library: Any = None) -> Any:
+        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
+        from engy_mock.serving.httpx_clients import kind_of
+
+        library = library or self._library()
+        return kind_of(library).transport(self._from_inside(), library)
+
+    @overload
+    def async_transport(self, library: None = None) -> httpx2.AsyncBaseTransport: ...
+    @overload
+    def async_transport(self, library: HasAsyncTransport[Own]) -> Own: ...
+    def async_transport(self, library: Any = None) -> Any:
+        """The same for asynchronous clients: `AsyncClient(transport=...)`."""
+        from engy_mock.serving.httpx_clients import kind_of
+
+        library = library or self._library()
+        return kind_of(library).async_transport(self._from_inside(), library)
+
+    def aiohttp_session(self, **options: Any) -> ClientSession:
+        """A session of aiohttp's client that speaks to the service without a socket, on the loop that runs now.
+
+        Needs no start. Options are those of `ClientSession`; addresses are relative to the origin: `/v1/models`.
+        """
+        from aiohttp import ClientSession
+
+        if "connector" not in options:
+            options["connector"] = self.aiohttp_connector()
+        return ClientSession(**{"base_url": self._origin_or_nowhere, **options})
+
+    def aiohttp_connector(self, **options: Any) -> BaseConnector:
+        """What makes a session of one's own speak to the service without a socket.
+
+        Options are those of aiohttp's `BaseConnector`.
+        """
+        from engy_mock.serving.aiohttp_clients import InsideConnector
+
+        return InsideConnector(self._serving_shell(), **options)
+
+    def _library(self) -> Any:
+        from engy_mock.serving.httpx_clients import library_at_hand
+
+        return library_at_hand()
+
+    def _client_options(self) -> dict[str, Any]:
+        return {"base_url": self._origin_or_nowhere, "follow_redirects": True}
+
+    @property
+    def _origin_or_nowhere(self) -> str:
+        return NOWHERE if self._thread is None else self._thread.origin
+
+    def _from_inside(self) -> Inside:
+        if self._inside is None:
+            from engy_mock.serving.inside import Inside
+
+            self._inside = Inside(self._serving_shell(), time_scale=self._time_scale)
+        return self._inside
+
+    def _leave_inside(self) -> None:
+        """Break off the answers that are under way without a socket."""
+        if self._inside is not None:
+            self._inside.abandon()
