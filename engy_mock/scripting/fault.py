@@ -22,7 +22,7 @@ Seconds = Annotated[float, Limits(ge=0)]
 
 Share = Annotated[float, Limits(ge=0, le=1)]
 
-Status = Annotated[int, Field(ge=400, le=599)]
+Status = Annotated[int, Limits(ge=400, le=599)]
 """The status of a refusal."""
 
 ANY_ENDPOINT: frozenset[str] = frozenset()

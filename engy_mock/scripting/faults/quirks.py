@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from engy_mock.scripting.chunks import CHUNKED, with_tops
 from engy_mock.scripting.fault import Fault, Status, fault
 from engy_mock.scripting.faults.logprobs import is_scored
@@ -15,6 +13,7 @@ from engy_mock.scripting.retelling import with_choices
 from engy_mock.scripting.sse import Document, rewritten
 from engy_mock.vocabulary.events import Event, Refused
 from engy_mock.vocabulary.generation import Choice, Generation, TokenLogprob
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.seeds import Draws, digest, hex_id
 from engy_mock.vocabulary.wire import Step
 
@@ -75,8 +74,8 @@ class DriftingLogprobs(Fault):
     Nothing is done where nothing is scored.
     """
 
-    by: Annotated[float, Field(gt=0, le=1)] = 0.02
-    servers: Annotated[int, Field(ge=2)] = 4
+    by: Annotated[float, Limits(gt=0, le=1)] = 0.02
+    servers: Annotated[int, Limits(ge=2)] = 4
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The server of this request."""
