@@ -349,6 +349,7 @@ class Gateway:
             max_scored=route.surface.max_scored_tokens,
             max_images=self.settings.max_images,
             max_image_bytes=self.settings.max_image_bytes,
+            wording=self.settings.overflow_wording,
         )
 
     def _model(self, name: str, route: Route, account: Account) -> ModelCard:

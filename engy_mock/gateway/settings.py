@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
+from engy_mock.model.overflow import Wording
 
 
 @dataclass(slots=True, kw_only=True)
@@ -21,7 +22,8 @@ class Settings:
     scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
     mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
     `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
-    are answered at once, None for any number (E-83).
+    are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
+    prompt that does not fit (R-42).
     """
 
     closed_accounts: bool = False
@@ -39,3 +41,4 @@ class Settings:
     prompt_cache: bool = True
     workers: tuple[Worker, ...] = WORKERS
     capacity: int | None = None
+    overflow_wording: Wording = "engy"

@@ -168,10 +168,17 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
         else:
             flush()
             made.append((step, pieces))
-            if isinstance(step, Close | Whole) or (isinstance(step, Wait) and step.seconds == math.inf):
+            if isinstance(step, Close | Whole) or is_endless(step):
                 return made
     flush()
     return made
+
+
+def is_endless(step: Step) -> bool:
+    """Whether nothing can follow this step, since it never ends."""
+    if isinstance(step, Repeat):
+        return step.count is None
+    return isinstance(step, Wait) and step.seconds == math.inf
 
 
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:
