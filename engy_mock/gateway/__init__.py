@@ -4,7 +4,7 @@ Everything is decided before the first step; the books are closed before the las
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
@@ -66,7 +66,10 @@ class Understood:
 
 @dataclass(slots=True)
 class Gateway:
-    """One pretend service with its state; every method may be called from any thread."""
+    """One pretend service with its state; every method may be called from any thread.
+
+    `annex` opens a second door to it, and gives its address; None where there is only one.
+    """
 
     seed: int = 0
     clock: Clock = field(default_factory=StandingClock)
@@ -77,6 +80,7 @@ class Gateway:
     records: Records = field(init=False)
     script: Script = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
+    annex: Callable[[], str] | None = None
     _engine: Engine = field(init=False)
     _identities: Identities = field(init=False)
     _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
@@ -218,6 +222,7 @@ class Gateway:
                 now=now,
                 since=now - used.rule.began,
                 prompt_tokens=prepared.prompt_tokens,
+                annex=self.annex,
                 again=lambda salt: Engine(self.catalog, _salted(self.seed, salt)).generate(prepared),
             )
 

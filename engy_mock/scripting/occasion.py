@@ -15,8 +15,9 @@ class Occasion:
     `identity` stands for the request and how often it was seen before; whatever is drawn comes from it, never
     from a shared stream. `use` counts the uses of the rule from 0, `tokens` what the answers before have come to,
     `since` is the mock time since the rule was first asked, `now` the mock time in Unix seconds, `open_requests`
-    how many calls are being answered, this one among them (`open_of_key`: those of the same key). `again` makes
-    the answer that another seed would have made; None where nothing was asked of the model.
+    how many calls are being answered, this one among them (`open_of_key`: those of the same key). `annex` gives
+    the address of a second door to the mock, None where there is none. `again` makes the answer that another seed
+    would have made; None where nothing was asked of the model.
     """
 
     asked: Asked
@@ -29,6 +30,7 @@ class Occasion:
     open_requests: int = 1
     open_of_key: int = 1
     prompt_tokens: int = 0
+    annex: Callable[[], str] | None = field(default=None, compare=False)
     again: Callable[[str], Generation] | None = field(default=None, compare=False)
 
     def draws(self, *what: Part) -> Draws:

@@ -3,6 +3,7 @@
 from engy_mock.scripting.faults import (
     compression,
     connections,
+    doors,
     failing,
     framing,
     redirects,
@@ -21,6 +22,7 @@ from engy_mock.scripting.faults import (
 __all__ = [
     "compression",
     "connections",
+    "doors",
     "failing",
     "framing",
     "redirects",
