@@ -4,7 +4,7 @@ Everything is decided before the first step; the books are closed before the las
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
@@ -50,7 +50,10 @@ _log = logging.getLogger("engy_mock")
 
 @dataclass(slots=True)
 class Gateway:
-    """One pretend service with its state; every method may be called from any thread."""
+    """One pretend service with its state; every method may be called from any thread.
+
+    `annex` opens a second door to it, and gives its address; None where there is only one.
+    """
 
     seed: int = 0
     clock: Clock = field(default_factory=StandingClock)
@@ -64,6 +67,7 @@ class Gateway:
     script: Script = field(init=False)
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
+    annex: Callable[[], str] | None = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
