@@ -88,8 +88,14 @@ class Server:
         self._listeners.append(listener)
         self._accepting.append(await loop.create_server(made, sock=listener, backlog=BACKLOG, ssl=self._security))
 
-    def refuse(self) -> None:
+    async def refuse(self) -> None:
         """Close all sockets that listen; connections that are there go on."""
+        # asyncio loses a connection, with a warning, that it has just accepted for a server that is closed then.
+        with suppress(NotImplementedError):  # loops on Windows accept in another way
+            for listener in self._listeners:
+                asyncio.get_running_loop().remove_reader(listener)
+        for _ in range(TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
         for accepting in self._accepting:
             accepting.close()
         self._accepting.clear()
@@ -100,13 +106,7 @@ class Server:
         if self._keeper is None:
             self._listener.close()
             return
-        # asyncio loses a connection, with a warning, that it has just accepted for a server that is closed then.
-        with suppress(NotImplementedError):  # loops on Windows accept in another way
-            for listener in self._listeners:
-                asyncio.get_running_loop().remove_reader(listener)
-        for _ in range(TURNS_TO_ACCEPT):
-            await asyncio.sleep(0)
-        self.refuse()
+        await self.refuse()
         for _ in range(TURNS_TO_CLOSE):
             if self._keeper.is_empty and not self._mute:
                 break

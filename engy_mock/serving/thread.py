@@ -101,7 +101,7 @@ class ServerThread:
 
     async def _refuse(self) -> None:
         self.is_open = False
-        self._server.refuse()
+        await self._server.refuse()
 
     async def _accept(self) -> None:
         if not self.is_open:

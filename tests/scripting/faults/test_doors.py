@@ -43,6 +43,8 @@ def test_a_closed_port(engy):
     """In the block nobody can connect, behind it everybody can, at the same port; old connections go on."""
     port, request = engy.port, asking(engy, PATHS["chat"], body_for("chat", stream=False), is_kept=True)
     with Raw(port) as old:
+        old.send(request)
+        assert old.read_answer()[0].startswith(b"HTTP/1.1 200")
         with engy.refuse_connections():
             assert [connects(engy) for _ in range(3)] == [False] * 3
             old.send(request)
