@@ -11,14 +11,17 @@ import pytest
 TESTS = Path(__file__).parent
 
 CLAIMED = {
-    "E": [*range(1, 202)],
+    "E": [*range(1, 220)],
     "S": [*range(1, 83)],
     "R": [*range(1, 4), *range(8, 57)],
 }
 """The rules by their letter: the Engy API, Scale's /v5, and what field reports demand of the normal mode."""
 
 ELSEWHERE = {
-    "E": {},
+    "E": {
+        204: "refusals inside streams are not built yet",
+        205: "refusals inside streams are not built yet",
+    },
     "S": {},
     "R": {
         1: "keep-alive comments are not built yet",

@@ -197,7 +197,7 @@ def test_model_retired(engy: EngyMock, patient: OpenAI, waits: list[float]):
 @pytest.mark.engy(scenario="timeout-in-200")
 def test_timeout_in_200(engy: EngyMock, patient: OpenAI):
     """An answer without choices has an error in it, which says what to do."""
-    answers = []
+    answers: list[Any] = []
     while not answers or answers[-1].choices is None:
         answers.append(patient.chat.completions.create(**CHAT))
     codes = [(answer.model_extra or {}).get("error", {}).get("code") for answer in answers]

@@ -162,7 +162,7 @@ def _add_result(body: dict[str, Any], kind: str, text: str) -> None:
             body["messages"].append({"role": "user", "content": [result]})
 
 
-FORMATS = {
+FORMATS: dict[str, dict[str, Any]] = {
     "response_format.type": {"json_schema": {"name": "place", "schema": SCHEMA}},
     "text.format.type": {"name": "place", "schema": SCHEMA},
     "output_config.format.type": {"schema": SCHEMA},

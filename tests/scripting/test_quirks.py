@@ -1,5 +1,6 @@
-"""The quirks of single servers, each as the scenario of its name, down to the wire (E-202 to E-219)."""
+"""The quirks of single servers, each as the scenario of its name, down to the wire ("Quirks, by scenario only")."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -216,30 +217,29 @@ def test_drifting_logprobs_of_prompts(engy: EngyMock):
     assert {run[0] for run in runs} == {None}
 
 
-def test_ignores_schema(engy: EngyMock):
+@pytest.mark.parametrize("demand", ["schema", "tool"])
+def test_ignores_schema(engy: EngyMock, demand: str):
     """E-216: plain sentences whatever form is demanded, of this model alone."""
     engy.scenario("ignores-schema")
-    form = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
-    common: dict[str, Any] = {"reasoning_effort": "none"}
+    more: dict[str, Any] = {"tools": TOOLS, "tool_choice": "required"}
+    if demand == "schema":
+        form = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
+        more = {"response_format": form}
 
-    def answer(model: str, **more: Any) -> dict[str, Any]:
-        choice: dict[str, Any] = chat(engy, model=model, **common, **more).document["choices"][0]
+    def answer(model: str) -> dict[str, Any]:
+        body = body_for("chat", stream=False) | {"model": model, "reasoning_effort": "none"} | more
+        choice: dict[str, Any] = send(engy, "/v1/chat/completions", body).document["choices"][0]
         return choice
 
-    for own in ({"response_format": form}, {"tools": True, "tool_choice": "required"}):
-        if own.get("tools"):
-            own = {"tools": TOOLS, "tool_choice": "required"}
-            body = body_for("chat", stream=False) | common | own
-            ignoring = send(engy, "/v1/chat/completions", body | {"model": "qwen3.6-35b-a3b"})
-            heeding = send(engy, "/v1/chat/completions", body | {"model": "qwen3.8-27b"})
-            first, second = ignoring.document["choices"][0], heeding.document["choices"][0]
-            assert second["finish_reason"] == "tool_calls"
-            assert "tool_calls" not in first["message"]
-        else:
-            first, second = answer("qwen3.6-35b-a3b", **own), answer("qwen3.8-27b", **own)
-            assert second["message"]["content"].startswith("{")
-        assert first["finish_reason"] == "stop"
-        assert first["message"]["content"][0].isalpha()
+    heeding = answer("qwen3.8-27b")
+    if demand == "schema":
+        assert json.loads(heeding["message"]["content"]).keys() == {"city"}
+    else:
+        assert heeding["finish_reason"] == "tool_calls"
+    ignoring = answer("qwen3.6-35b-a3b")
+    assert ignoring["finish_reason"] == "stop"
+    assert "tool_calls" not in ignoring["message"]
+    assert ignoring["message"]["content"][0].isalpha()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
