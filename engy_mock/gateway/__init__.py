@@ -22,6 +22,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
+from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.memory import Memory
@@ -50,7 +51,7 @@ from engy_mock.vocabulary.errors import (
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import digest
-from engy_mock.vocabulary.wire import Call, Head, Step, Whole
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
 MAX_KNOWN = 512
 MAX_KNOWN_BODY = 32 * 1024
@@ -90,7 +91,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
-    _identities: Identities = field(init=False)
+    identities: Identities = field(init=False)
     _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -102,7 +103,7 @@ class Gateway:
         self.script = Script(now=self.now, more=self.scenes.stage.rules)
         self._direction = Direction(self)
         self._engine = Engine(self.catalog, self.seed)
-        self._identities = Identities(self.seed)
+        self.identities = Identities(self.seed)
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -121,7 +122,7 @@ class Gateway:
             self.records = Records(self.seed)
         self.scenes.clear()
         self.catalog.restore()
-        self._identities.forget()
+        self.identities.forget()
         self.script.clear()
         self.defects = []
         self._known = {}
@@ -136,6 +137,12 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
+    def before_body(self, call: Call) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual."""
+        if not self.script.early_rules():
+            return None
+        return met(call, self, lambda route: self._account(call, route))
+
     def answer(self, call: Call) -> Iterator[Step]:
         """The steps that tell a client the answer to its call.
 
@@ -143,7 +150,7 @@ class Gateway:
         """
         what = digest(call.method, call.path, call.body)
         body = Body(call.body)
-        request_id = self._identities.next(what, call, body)
+        request_id = self.identities.next(what, call, body)
         entry = Entry(
             number=0,
             method=call.method,

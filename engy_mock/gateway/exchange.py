@@ -104,7 +104,8 @@ class Exchange:
             envelope = self._envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
-                told = streamed(events, dialect.encoder(envelope), self.head(*STREAM), tells_failures=tells)
+                head = self.head(*STREAM)
+                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
@@ -209,7 +210,8 @@ class Planned(Iterator[Step]):
         telling = [place for place, (step, _) in enumerate(plan) if not isinstance(step, Wait)]
         spoken = [place for place, (step, _) in enumerate(plan) if isinstance(step, _SPOKEN)]
         # The books are closed before the last byte, but while a client may still wait for more, not at all.
-        self._settles_at = len(plan) if plan and is_endless(plan[-1][0]) else (spoken or telling or [0])[-1]
+        goes_on = bool(plan) and is_endless(plan[-1][0])
+        self._settles_at = len(plan) if goes_on else (spoken or telling or [0])[-1]
         if not plan:
             self._settle()
 

@@ -23,7 +23,8 @@ class Settings:
     mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
     `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
     are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
-    prompt that does not fit (R-42).
+    prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
+    line, or in messages a ping, comes every so many seconds (E-118, E-176).
     """
 
     closed_accounts: bool = False
@@ -42,3 +43,5 @@ class Settings:
     workers: tuple[Worker, ...] = WORKERS
     capacity: int | None = None
     overflow_wording: Wording = "engy"
+    keep_alive_comments: float | None = None
+    ping_seconds: float | None = None
