@@ -1,4 +1,4 @@
-"""The quirks of single servers, each as the scenario of its name, down to the wire ("Quirks, by scenario only")."""
+"""The quirks of single servers, each as the scenario of its name, down to the wire ("Quirks")."""
 
 import json
 from decimal import Decimal
@@ -9,7 +9,8 @@ import pytest
 
 from engy_mock import EngyMock, MockError
 from engy_mock.model.cards import CARDS
-from tests.scripting.captured import Capture, ask, body_for, send
+from tests.scripting.captured import PATHS, Capture, ask, body_for, send
+from tests.scripting.meeting import WRONG_KEY, Asking
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]
@@ -301,3 +302,48 @@ def test_terms_are_given_back(engy: EngyMock, tmp_path: Any):
     path.write_text("description: x\naccount: {max_concurent: 5}", encoding="utf-8")
     with pytest.raises(MockError, match=r"line 2, account.max_concurent: .* Did you mean 'max_concurrent'"):
         engy.scenario(path)
+
+
+@pytest.mark.parametrize("route", ["chat", "messages", "responses"])
+def test_refusal_in_stream(engy: EngyMock, route: str):
+    """E-204: status 200, and nothing in the stream but a refusal for want of room; whole answers are given."""
+    engy.scenario("refusal-in-stream")
+    assert ask(engy, route, stream=False).status == 200
+    for _ in range(2):
+        seen = ask(engy, route)
+        assert (seen.status, seen.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        error = refusal_of(seen, route)
+        assert error["message"] == "concurrency limit of 4 reached"
+        if route == "chat":
+            assert (error["type"], error["code"]) == ("rate_limit_error", 429)
+        assert engy.journal.last.charged_micro == engy.accounts.default.held_micro == 0
+    assert len(ask(engy, route).documents) > 5
+
+
+@pytest.mark.parametrize("route", ["chat", "messages", "responses"])
+def test_bad_key_in_stream(engy: EngyMock, route: str):
+    """E-205: a streamed request with a bad key gets 200 and one error frame, code 401; a whole one gets 401."""
+    engy.scenario("bad-key-in-stream")
+    asking = Asking(path=PATHS[route], body=body_for(route, stream=True), key=WRONG_KEY)
+    seen = asking.sent(engy)
+    assert (seen.status, seen.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    error = refusal_of(seen, route)
+    assert error["message"] == "invalid api key"
+    if route == "chat":
+        assert (error["type"], error["code"]) == ("authentication_error", 401)
+    whole = Asking(path=PATHS[route], body=body_for(route, stream=False), key=WRONG_KEY).sent(engy)
+    assert whole.status == 401
+    assert ask(engy, route).documents[0] != seen.documents[0]
+
+
+def refusal_of(seen: Capture, route: str) -> dict[str, Any]:
+    """The error of a stream that has nothing else in it; a failed response is in it as far as it has come."""
+    last: dict[str, Any] = seen.documents[-1]
+    if route == "responses":
+        assert (last["type"], last["response"]["output"]) == ("response.failed", [])
+        last = last["response"]
+    else:
+        assert len(seen.documents) == 1
+        assert b"[DONE]" not in seen.body
+    found: dict[str, Any] = last["error"]
+    return found
