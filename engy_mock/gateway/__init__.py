@@ -144,8 +144,7 @@ class Gateway:
         journal = self.journal
         hold: Hold | None = None
         try:
-            # Phases have models and settings of their own, so that their time counts from here on.
-            self.scenes.stage.tick()
+            self.scenes.stage.tick()  # phases have models of their own
             check_host(call, self.settings.allowed_hosts)
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
