@@ -1,6 +1,6 @@
 """What rules and scenarios make of a call: which of them have a say, and what their faults do to the answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -42,6 +42,7 @@ class Mocked(Protocol):
     catalog: Catalog
     script: Script
     scenes: Scenes
+    annex: Callable[[], str] | None
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -121,6 +122,7 @@ class Direction:
                 open_of_key=exchange.crowd[1],
                 prompt_tokens=prepared.prompt_tokens if prepared is not None else 0,
                 memory=used.rule.memory,
+                annex=self._mocked.annex,
                 again=None if prepared is None else another(catalog, seed, prepared, cached),
             )
 

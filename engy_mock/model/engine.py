@@ -245,7 +245,7 @@ class Engine:
         """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
         request, language = prepared.request, opening.language
         tokenizer = language.tokenizer
-        form = demanded(request)
+        form = None if prepared.card.ignores_schema else demanded(request)
         thinks = prepared.level != "off"
         written: list[int] = []
         if thinks or form is None:
