@@ -13,6 +13,8 @@ PIECES = 2
 
 IDLE_SECONDS = 10.0
 
+FORMS = ("raw", "helper", "stream", "whole")
+
 RICH: Mapping[str, Any] = {
     "text": "One, two; \u00e9t\u00e9 \U0001f389.",
     "reasoning": "Hm, so.",
@@ -28,16 +30,20 @@ class Case:
     """A fault, the `reply` that it mars (None is the model's own), and what is `asked` beyond the usual.
 
     The outcome is that of the last of so many `calls` through one client, between which mock time moves on by
-    `IDLE_SECONDS`. With `waits` mock time is that of the wall instead. `door` is what has to be done to the mock
-    itself where no request comes as far as a rule.
+    `IDLE_SECONDS`. With `waits` mock time is that of the wall instead. `is_silent` says that a client without
+    patience waits for ever. `forms` are fewer where one makes a difference by luck only: a client that has seen the
+    end of a stream may keep its connection or not. `tls` and `is_closed` are about the door, where no request comes as far as a rule.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
     reply: Mapping[str, Any] | None = field(default_factory=lambda: RICH)
     asked: Mapping[str, Any] = field(default_factory=dict)
     calls: int = 1
+    forms: tuple[str, ...] = FORMS
     waits: bool = False
-    door: str = ""
+    is_silent: bool = False
+    tls: str | None = None
+    is_closed: bool = False
 
     def fault(self, kind: str) -> Fault:
         """The fault itself."""
@@ -57,15 +63,23 @@ _NEW = Case()
 
 CASES: Mapping[str, Case] = {
     # Transport
-    "slow-headers": Case(given={"seconds": 30.0}, waits=True),
-    "dribble": Case(given={"seconds": 0.4, "size": 300}, waits=True),
-    "idle-close": Case(calls=2),
-    "keep-alive-mismatch": Case(calls=2),
-    "refused-window": Case(door="closed"),
-    "tls-expired": Case(door="expired"),
-    "tls-wrong-host": Case(door="wrong-host"),
-    "tls-self-signed": Case(door="self-signed"),
-    "tls-handshake-stall": Case(door="handshake-stall"),
+    "bytewise": Case(reply=PLAIN),
+    "dribble": Case(given={"seconds": 0.2, "size": 100}, reply=PLAIN, waits=True),
+    "half-open": Case(is_silent=True),
+    "redirect-to-http": Case(tls="valid"),
+    "slow-first-event": Case(is_silent=True),
+    "slow-headers": Case(is_silent=True),
+    "stall": Case(is_silent=True),
+    "stall-before-terminator": Case(is_silent=True),
+    "stall-with-comments": Case(is_silent=True),
+    "stall-with-pings": Case(is_silent=True),
+    "idle-close": Case(calls=2, forms=("whole",)),
+    "keep-alive-mismatch": Case(calls=2, forms=("whole",)),
+    "refused-window": Case(is_closed=True),
+    "tls-expired": Case(tls="expired"),
+    "tls-wrong-host": Case(tls="wrong-host"),
+    "tls-self-signed": Case(tls="self-signed"),
+    "tls-handshake-stall": Case(tls="handshake-stall", is_silent=True),
     # HTTP
     "key-revoked": Case(given={"requests": 0}),
     "balance-runs-out": Case(given={"requests": 0}),
@@ -93,6 +107,8 @@ CASES: Mapping[str, Case] = {
     "batch-shuffled": Case(asked={"prompts": ["The old bridge", "A river"]}, reply=None),
     # Messages
     "signature-strict": Case(asked={"history": True}),
+    # Quirks
+    "drifting-logprobs": Case(asked=LOGPROBS, reply=PLAIN),
     # Behaviour
     "brown-out": Case(given={"from": 1.0, "to": 1.0}),
     "cache-cold": Case(

@@ -9,12 +9,15 @@ from tests.matrix.columns import Column
 class Patience:
     """How many seconds a client that has a read timeout waits for the next bytes, and all wait for the end."""
 
-    read: float = 1.0
-    whole: float = 3.0
+    read: float
+    whole: float
 
 
-CALM = Patience(read=30.0, whole=60.0)
-"""For calls without a fault: the first one of each kind loads half a client."""
+SHORT = Patience(read=1.0, whole=4.0)
+"""For what never comes."""
+
+LONG = Patience(read=30.0, whole=60.0)
+"""For all else: a busy machine is no fault."""
 
 
 @dataclass(frozen=True, slots=True)

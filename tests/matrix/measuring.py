@@ -10,6 +10,7 @@ from typing import Any
 from engy_mock import EngyMock
 from engy_mock.books.entry import Entry
 from engy_mock.scripting.fault import catalogue
+from engy_mock.scripting.faults.doors import OfTheDoor
 from engy_mock.vocabulary.clock import StandingClock, WallClock
 from tests.matrix.cases import IDLE_SECONDS, Case, case
 from tests.matrix.columns import COLUMNS, IN_PYTHON
@@ -17,15 +18,12 @@ from tests.matrix.content import content
 from tests.matrix.in_node import Node
 from tests.matrix.in_node import job as node_job
 from tests.matrix.in_python import ask
-from tests.matrix.job import CALM, Address, Job, Patience
+from tests.matrix.job import LONG, SHORT, Address, Job, Patience
 from tests.matrix.outcome import Heard, Outcome, classified
 from tests.matrix.questions import question
 
 WORKERS = 6
 """How many cells are measured at once: most of the time of a stall is waiting."""
-
-SLOWLY = 4
-"""How much longer a call may take that is slow on purpose."""
 
 BRISKLY = 0.3
 """How long a second is between two signs of life: shorter than any client's patience."""
@@ -46,15 +44,14 @@ def jobs(kinds: Iterable[str], clients: Iterable[str]) -> Iterator[Job]:
         for column in COLUMNS:
             if column.client in wanted:
                 for form in column.forms:
-                    if column.has_room_for(catalogue()[kind], form):
+                    if form in case(kind).forms and column.has_room_for(catalogue()[kind], form):
                         yield Job(kind, column, form)
 
 
 class Measuring:
     """A run: the processes of clients that are open, and the calm answers that are known."""
 
-    def __init__(self, patience: Patience | None = None) -> None:
-        self._patience = patience or Patience()
+    def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._calm: dict[str, Any] = {}
         self._locks: dict[str, Lock] = {}
@@ -90,7 +87,8 @@ class Measuring:
     def outcome(self, job: Job) -> Outcome:
         """The outcome of one cell."""
         calm = self._calmly(job)
-        heard, names = self._ask(job, case(job.kind), self._patience)
+        own = case(job.kind)
+        heard, names = self._ask(job, own, SHORT if own.is_silent else LONG)
         if names and job.kind not in names:
             return NOWHERE
         return classified(calm, content(job.column.endpoint, heard.said), heard)
@@ -103,7 +101,7 @@ class Measuring:
             lock = self._locks.setdefault(key, Lock())
         with lock:
             if key not in self._calm:
-                heard, _ = self._ask(replace(job, kind=""), own, CALM)
+                heard, _ = self._ask(replace(job, kind=""), own, LONG)
                 assert heard.is_over, f"{column.name} {job.form} hangs without any fault"
                 assert not heard.error, f"{column.name} {job.form} fails without {job.kind}: {heard.error}"
                 self._calm[key] = content(column.endpoint, heard.said)
@@ -116,11 +114,10 @@ class Measuring:
             address = Address(
                 origin=engy.origin,
                 api_key=engy.api_key,
-                authority=authority() if engy.origin.startswith("https") else "",
+                authority=engy.authority if engy.origin.startswith("https") else "",
                 read_seconds=patience.read,
             )
-            seconds = patience.whole * own.calls * (SLOWLY if own.waits else 1)
-            heard = self._call(engy, job, own.calls, fields, address, seconds)
+            heard = self._call(engy, job, own.calls, fields, address, patience.whole)
         return heard, [kind for entry in engy.journal for kind in _kinds(entry)]
 
     def _call(
@@ -147,7 +144,7 @@ class Measuring:
 
     def _node(self, client: str) -> Node:
         if client not in self._nodes:
-            self._nodes[client] = Node(client, authority())
+            self._nodes[client] = Node(client, EngyMock().authority)
             self._stack.callback(self._nodes[client].close)
         return self._nodes[client]
 
@@ -167,11 +164,6 @@ def watched(call: Callable[[], Heard], seconds: float, stop: Callable[[], object
     return told[0]
 
 
-def authority() -> str:
-    """The certificate of whoever signs those of the mocks."""
-    return EngyMock().authority if hasattr(EngyMock, "authority") else ""
-
-
 def _kinds(entry: Entry) -> list[str]:
     """The kinds that took part in an exchange; one without a name if none did."""
     return [name.split(" ")[0] for name in entry.faults] or [""]
@@ -181,15 +173,15 @@ def _kinds(entry: Entry) -> list[str]:
 def _scripted(job: Job, own: Case) -> Iterator[EngyMock]:
     """A new mock that does what the case says, once it is called; without any fault for the calm answer."""
     options: dict[str, Any] = {"clock": WallClock()} if own.waits else {"time_scale": BRISKLY}
-    if job.kind and own.door not in ("", "closed"):
-        options["tls"] = own.door
     with ExitStack() as stack:
-        engy = stack.enter_context(EngyMock(**options))
-        faults = [own.fault(job.kind)] if job.kind and not own.door else []
+        engy = stack.enter_context(EngyMock(tls=own.tls if job.kind else None, **options))
+        # What is cached of the prompt would tell that a client has asked twice.
+        engy.settings.prompt_cache = False
+        faults = [own.fault(job.kind)] if job.kind and not isinstance(own.fault(job.kind), OfTheDoor) else []
         if own.reply is not None:
             engy.when().reply(**own.reply, faults=faults)
         elif faults:
             engy.when().faults(*faults)
-        if job.kind and own.door == "closed":
+        if job.kind and own.is_closed:
             stack.enter_context(engy.refuse_connections())
         yield engy

@@ -11,7 +11,7 @@ from tests.matrix.outcome import Outcome, read
 
 PAGE = Path(__file__).with_name("RESULTS.md")
 
-SECTIONS = ("Transport", "HTTP", "SSE", "Chat", "Completions", "Messages", "Responses", "Behaviour")
+SECTIONS = ("Transport", "HTTP", "SSE", "Chat", "Completions", "Messages", "Responses", "Behaviour", "Quirks")
 """The parts of the catalogue."""
 
 Cell = tuple[str, str, str]
@@ -23,8 +23,8 @@ INTRO = """\
 # The client matrix
 
 What released clients make of every fault that engy_mock knows, each measured against a mock of its own: retries
-off, a read timeout of one second where a client has one, and a scripted answer with reasoning, text and two tool
-calls where the dialect has room for them. `python -m tests.matrix` writes this page; nothing in it is by hand.
+off, a read timeout of one second for faults that fall silent, and a scripted answer with reasoning, text and two
+tool calls where the dialect has room for them. `python -m tests.matrix` writes this page.
 
 | Sign | What the program under test gets |
 |---|---|
@@ -32,12 +32,13 @@ calls where the dialect has room for them. `python -m tests.matrix` writes this 
 | `S` | no exception, but another text, reasoning, finish reason, usage, other tool calls, or none of them |
 | `SDK` | an exception of the client's own family, with its class |
 | `RAW` | an exception that the client's own family does not cover, with its class |
-| `hang` | no end within three seconds, for which a watchdog was needed |
+| `hang` | no end within four seconds, for which a watchdog was needed |
 | `n/a` | the fault has no place there |
 
 A cell gives the forms in the order of its heading, or one outcome for all of them: `raw` is a stream read event by
 event, `helper` one read through the client's own helper, `stream` the only way of streaming that a client has,
-`whole` an answer without a stream. Where something else was recorded when the catalogue was made, it stands behind
+`whole` an answer without a stream. Error parts of the AI SDK count as exceptions; one of class `Object` is the
+error of the service as it came. Where something else was recorded when the catalogue was made, it stands behind
 the outcome in parentheses; in a raw stream a recorded `ok` said no more than that no exception came. Kinds that
 show only where several calls are under way, or where a client leaves, have no place in a table of single calls.
 """

@@ -10,12 +10,12 @@ from engy_mock import EngyMock
 from tests.matrix.columns import COLUMNS
 from tests.matrix.content import content
 from tests.matrix.in_python import ask
-from tests.matrix.job import CALM, Address, Job
+from tests.matrix.job import LONG, Address, Job
 from tests.matrix.measuring import Measuring, watched
 from tests.matrix.outcome import Heard, Outcome, classified, read
 from tests.matrix.questions import question
 
-CALM_CONTENT = {"text": "one"}
+CALM = {"text": "one"}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ CALM_CONTENT = {"text": "one"}
 )
 def test_classified(heard, content, outcome):
     """An exception counts whatever came before it, and who has not come to an end hangs whatever came."""
-    assert str(classified(CALM_CONTENT, content, heard)) == outcome
+    assert str(classified(CALM, content, heard)) == outcome
 
 
 @pytest.mark.parametrize("text", ["ok", "S", "hang", "n/a", "SDK APIError", "RAW KeyError", "RAW", "error"])
@@ -85,7 +85,7 @@ def test_families():
     with EngyMock() as engy:
         engy.when().reply("one", faults=["200-empty"], times=1)
         engy.when().refuse(404)
-        address = Address(origin=engy.origin, api_key=engy.api_key, read_seconds=CALM.read)
+        address = Address(origin=engy.origin, api_key=engy.api_key, read_seconds=LONG.read)
         fields = question(column, "whole", {})
         first, second = (ask("OP", "chat", "whole", fields, address, lambda: None, 1) for _ in range(2))
     assert first == Heard(error=json.JSONDecodeError.__name__)
@@ -105,7 +105,7 @@ def test_families():
 def test_measured(kind, column, form, outcome):
     """A sign of each sort that needs no waiting, from a client that was asked."""
     (own,) = [one for one in COLUMNS if one.name == column]
-    with Measuring(CALM) as measuring:
+    with Measuring() as measuring:
         assert str(measuring.outcome(Job(kind, own, form))) == outcome
 
 
@@ -113,7 +113,7 @@ def test_a_client_that_gets_nothing_without_a_fault_is_no_measure(monkeypatch):
     """What cannot be told from a fault is an error of the matrix, not an outcome."""
     (own,) = [one for one in COLUMNS if one.name == "OP chat"]
     monkeypatch.setattr("tests.matrix.measuring.question", lambda *_: {"model": "no-model", "messages": []})
-    with Measuring(CALM) as measuring, pytest.raises(AssertionError, match="fails without usage-zero"):
+    with Measuring() as measuring, pytest.raises(AssertionError, match="fails without usage-zero"):
         measuring.outcome(Job("usage-zero", own, "whole"))
 
 

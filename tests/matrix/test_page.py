@@ -9,7 +9,6 @@ from engy_mock.scripting.fault import catalogue
 from tests.matrix import page
 from tests.matrix.cases import CASES, case
 from tests.matrix.columns import COLUMNS, IN_PYTHON, PACKAGES, Column, installed
-from tests.matrix.job import CALM
 from tests.matrix.measuring import Measuring, jobs
 from tests.matrix.outcome import Outcome, read
 from tests.matrix.recorded import recorded
@@ -139,7 +138,7 @@ def test_a_sample_is_as_on_the_page(client):
     """A few rows, measured now; a client of another release than the page's may behave otherwise."""
     if installed(client) != page.versions(TEXT)[client]:
         pytest.skip(f"{client} is {installed(client)} here, the page has {page.versions(TEXT)[client]}")
-    with Measuring(CALM) as measuring:
+    with Measuring() as measuring:
         now = measuring.measure(jobs(SAMPLE, [client]), workers=1)
     assert len(now) > 5
     assert page.differences(MEASURED, now) == []
