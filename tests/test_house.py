@@ -51,7 +51,7 @@ DISTRIBUTION_OF = {
 }
 """Where a module comes with a distribution of another name."""
 
-EXTRAS_FOR_USERS = ("httpx", "httpx2", "pytest", "speed", "templates")
+EXTRAS_FOR_USERS = ("httpx", "httpx2", "pytest", "speed", "templates", "tls")
 
 TAKES_THE_ORDER = frozenset({"enumerate", "iter", "list", "tuple", "zip"})
 

@@ -129,7 +129,8 @@ class Direction:
         occasions = {used.rule.name: occasion(used) for used in found.used}
         trouble = chosen([(own, occasions[used.rule.name]) for own, used in found.faults])
         named = (used.rule.name for used in found.used)
-        words = [told(own) for own in trouble.faults]
+        # What a kind has chosen is named without its parameters: a second door's port is no part of a plan.
+        words = [*(told(own) for _, own in trouble.written), *(own.kind for own in trouble.faults)]
         entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
         if isinstance(said, Generation):
             said = with_call_ids(trouble.retold(said), entry.request_id)

@@ -2,10 +2,10 @@
 
 import asyncio
 import ssl
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engy_mock.serving.certificates import certificate
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 
 KINDS = ("valid", "expired", "wrong-host", "self-signed", "handshake-stall")
@@ -19,10 +19,14 @@ def check(kind: str) -> None:
     """Raise MockError for what is no kind of door."""
     if kind not in KINDS:
         raise MockError(f"tls= takes one of {', '.join(KINDS)}, got {kind!r:.80}.{did_you_mean(str(kind), KINDS)}")
+    if find_spec("cryptography") is None:
+        raise MockError("tls= needs the extra `tls`: install engy-mock[tls], which brings cryptography")
 
 
 def context(kind: str, seed: int, host: str) -> ssl.SSLContext:
     """What a server needs for a door of this kind."""
+    from engy_mock.serving.certificates import certificate
+
     own = certificate(seed, kind, tuple(dict.fromkeys((*NEAR, host))))
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with TemporaryDirectory(prefix="engy-mock-") as folder:
