@@ -31,8 +31,9 @@ class Case:
 
     The outcome is that of the last of so many `calls` through one client, between which mock time moves on by
     `IDLE_SECONDS`. With `waits` mock time is that of the wall instead. `is_silent` says that a client without
-    patience waits for ever. `forms` are fewer where one makes a difference by luck only: a client that has seen the
-    end of a stream may keep its connection or not. `tls` and `is_closed` are about the door, where no request comes as far as a rule.
+    patience waits for ever. `forms` are fewer where one makes a difference by luck only: a client that has seen
+    the end of a stream may keep its connection or not. `tls` and `is_closed` are about the door, where no request
+    comes as far as a rule.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
