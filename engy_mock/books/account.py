@@ -38,12 +38,14 @@ class Hold:
     """Credit set aside for one answer, in micro-USD, and its place among those under way; settled once.
 
     `prices` are those that were in force when it was taken. `on_settled` is called when it is over.
+    Without `has_place` it has taken none: what costs nothing needs none.
     """
 
     account: Account
     amount_micro: int
     prices: Prices | None = None
     on_settled: Callable[[], None] | None = None
+    has_place: bool = False
     is_open: bool = True
 
     def cost(self, usage: Usage) -> int:
@@ -241,7 +243,7 @@ class Account:
                 self._requests.add(1, now)
             if self._tokens_per_minute is not None:
                 self._tokens.add(prompt_tokens, now)
-        return Hold(self, amount_micro, prices, on_settled)
+        return Hold(self, amount_micro, prices, on_settled, has_place=True)
 
     def __repr__(self) -> str:
         return f"<Account {self.name!r}: {self._balance} micro-USD, {self._held} held, {self._charged} charged>"
@@ -255,7 +257,8 @@ class Account:
             self._held -= hold.amount_micro
             self._balance -= charge_micro
             self._charged += charge_micro
-            self._under_way -= 1
+            if hold.has_place:
+                self._under_way -= 1
             if self._tokens_per_minute is not None:
                 self._tokens.add(completion_tokens, self._clock.now())
         return True

@@ -1,6 +1,6 @@
 """What rules and scenarios make of a call: which of them have a say, and what their faults do to the answer."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -18,8 +18,9 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import told
 from engy_mock.scripting.occasion import Occasion
-from engy_mock.scripting.rules import Chosen, Rule, Used
+from engy_mock.scripting.rules import Chosen, Used
 from engy_mock.scripting.script import Script
+from engy_mock.scripting.stage import Stage
 from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
@@ -74,16 +75,18 @@ class Direction:
 
     def chosen(self, asked: Asked, entry: Entry) -> Chosen | None:
         """What the rules say to a call; raises ApiError for a scenario that there is not."""
-        aside: Sequence[Rule] = ()
+        aside: Stage | None = None
         name = asked.headers.get(SCENARIO)
         if name is not None and asked.refused is None and self._mocked.settings.scenario_header:
             try:
                 aside = self._mocked.scenes.aside(name)
             except MockError as error:
                 raise InvalidRequest(f"{SCENARIO}: {error}") from None
-        found = self._mocked.script.choose(asked, identity(entry), aside)
+        found = self._mocked.script.choose(asked, identity(entry), () if aside is None else aside.rules())
         if asked.refused is None:
             self._mocked.scenes.stage.count()
+            if aside is not None:
+                aside.count()
         if found is not None:
             entry.rule = found.description
         if asked.refused is None and (found is None or found.answering is None):

@@ -83,7 +83,7 @@ class Exchange:
         entry, route, dialect = self.entry, self.route, self.route.dialect
         is_streamed = self.is_streamed != trouble.swaps_form
         generation = said if isinstance(said, Generation) else None
-        events = trouble.events(list(_events(said)))
+        events = trouble.events(list(_events(said)), is_page=isinstance(said, bytes))
         if not is_streamed:
             failure = next((event for event in events if isinstance(event, Failure)), None)
             events = events if failure is None else [Refused(failure.error)]

@@ -1,6 +1,6 @@
 """Scenarios on one mock: found by name, begun and ended, with what they change."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,6 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
 from engy_mock.scripting.library import Library
-from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.stage import Scene, Stage
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 
@@ -40,7 +39,7 @@ class Scenes:
     def __init__(self, mocked: Mocked) -> None:
         self.library = Library()
         self.stage = Stage(mocked.now, self._change)
-        self._aside = Stage(mocked.now, lambda: None)
+        self._aside: dict[str, Stage] = {}
         self._mocked = mocked
         self._cards: dict[str, ModelCard] = {}
         self._settings: dict[str, Any] = {}
@@ -69,20 +68,20 @@ class Scenes:
             for model in group:
                 self._card(model, scenario)
 
-    def aside(self, name: str) -> Sequence[Rule]:
-        """The rules of a scenario that only some requests ask for; raises MockError."""
-        for scene in self._aside.scenes:
-            if scene.name == name:
-                break
-        else:
-            scene = self._aside.begin(self.library.find(name))
-        self._aside.rules()
-        return scene.rules
+    def aside(self, name: str) -> Stage:
+        """A scenario that only some requests ask for, with all that it includes; raises MockError."""
+        stage = self._aside.get(name)
+        if stage is None:
+            stage = Stage(self._mocked.now, lambda: None)
+            for part in self.library.with_included(self.library.find(name)):
+                stage.begin(part)
+            stage = self._aside.setdefault(name, stage)
+        return stage
 
     def clear(self) -> None:
         """End all scenarios."""
         self.stage.clear()
-        self._aside.clear()
+        self._aside = {}
 
     def _change(self) -> None:
         """Make models, settings and terms what the scenarios under way make of them."""

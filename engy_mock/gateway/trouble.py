@@ -69,13 +69,18 @@ class Trouble:
                 generation = found
         return generation
 
-    def events(self, events: list[Event]) -> list[Event]:
-        """The events that are told instead of these; a refusal is not an answer that could be changed."""
+    def events(self, events: list[Event], *, is_page: bool = False) -> list[Event]:
+        """The events that are told instead of these; a refusal is not an answer that could be changed.
+
+        A page has no events: it can only be refused.
+        """
         for place, own in enumerate(self.faults):
             if events and isinstance(events[0], Refused) and not own.takes_refusals:
                 continue
             if type(own).__call__ is not Fault.__call__:
                 found = list(own(iter(events)))
+                if is_page and not any(isinstance(event, Refused) for event in found):
+                    continue
                 self._acted[place] |= isinstance(own, Own) or found != events
                 events = found
         refused = next((event for event in events if isinstance(event, Refused)), None)

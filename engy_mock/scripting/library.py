@@ -49,7 +49,10 @@ class Library:
                 if path.is_file():
                     return _read(path)
         known = self.names()
-        hint = did_you_mean(name, known) or " `engy-mock scenarios list` shows those that there are."
+        hint = did_you_mean(name, known) or (
+            " `engy-mock scenarios list` shows those that there are; folders of your own are named by "
+            "scenario_folders=, or --scenarios."
+        )
         raise MockError(f"there is no scenario {name!r}.{hint}")
 
     def named(self, wanted: str | Path) -> "Scenario":

@@ -49,6 +49,10 @@ class Rule:
             raise MockError(f"times must be at least 1, got {self.times!r}")
         if not is_share(self.rate):
             raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
+        if self.is_for_refusals and self.answers:
+            raise MockError(
+                f"{self.description}: what the service itself refuses can be marred by faults, not answered"
+            )
         for own in self.faults:
             reason = own.misfit(self.words)
             if reason is not None:

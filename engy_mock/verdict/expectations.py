@@ -105,6 +105,8 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
 def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Condition, ...]:
     if "key" in words:
         raise MockError("the journal keeps no keys: ask for account= in engy.journal.where(...) instead")
+    if "refused" in words:
+        raise MockError("what was refused stands in the journal: engy.journal.where(status=...)")
     return conditions(functions, words)
 
 

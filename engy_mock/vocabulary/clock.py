@@ -5,8 +5,14 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Protocol
 
+from engy_mock.vocabulary.errors import MockError
+
 START = 1792281600
 """Where every standing clock begins, in Unix seconds: the time of the documentation's examples (E-12)."""
+
+
+LATEST = 253_402_300_799
+"""The last second of the year 9999, which is the last that a date can name."""
 
 
 class Clock(Protocol):
@@ -25,7 +31,7 @@ class StandingClock:
     """A clock that shows the same time until `advance` or `set` moves it; pauses under it cost nothing."""
 
     def __init__(self, now: float = START) -> None:
-        self._now = float(now)
+        self._now = _checked(now)
 
     def now(self) -> float:
         """Unix time in seconds."""
@@ -36,14 +42,25 @@ class StandingClock:
         return False
 
     def advance(self, seconds: float) -> None:
-        """Move the clock forward; raises ValueError for a negative span."""
-        if not seconds >= 0:
-            raise ValueError(f"a clock moves forward only, got {seconds} seconds")
-        self._now += seconds
+        """Move the clock forward; raises MockError for what is no span that it can move."""
+        if not _is_span(seconds):
+            raise MockError(f"a clock moves forward only, by a number of seconds, got {seconds!r:.80}")
+        self._now = _checked(self._now + seconds)
 
     def set(self, now: float) -> None:
-        """Show this Unix time from now on."""
-        self._now = float(now)
+        """Show this Unix time, in seconds, from now on; raises MockError for none between 1970 and 9999."""
+        self._now = _checked(now)
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, int | float) and value >= 0
+
+
+def _checked(now: object) -> float:
+    """A Unix time in seconds that every date can show; raises MockError, above all for milliseconds."""
+    if not isinstance(now, int | float) or not 0 <= now <= LATEST:
+        raise MockError(f"a clock shows Unix time in seconds, from 0 to {LATEST}, not {now!r:.80}")
+    return float(now)
 
 
 class WallClock:
