@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -13,7 +13,6 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel
 
 from engy_mock import EngyMock
-from engy_mock.dialects.fold import tell
 from engy_mock.model.engine import Engine
 from engy_mock.vocabulary.errors import (
     ApiError,
@@ -26,8 +25,6 @@ from engy_mock.vocabulary.errors import (
     UpstreamFailed,
     UpstreamTimeout,
 )
-from engy_mock.vocabulary.events import Event, Failure
-from engy_mock.vocabulary.generation import Generation
 from tests.dialects.heard_responses import heard, response
 
 HELLO = "Tell me about the weather in the mountains."
@@ -363,15 +360,9 @@ def test_each_status(
 
 
 @pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer fails after five events."""
-
-    def fail(generation: Generation) -> Iterator[Event]:
-        events = tell(generation)
-        yield from (next(events) for _ in range(5))
-        yield Failure(UpstreamFailed("upstream failed"))
-
-    monkeypatch.setattr("engy_mock.gateway.exchange.tell", fail)
+def failing(engy: EngyMock) -> None:
+    """Every answer fails after four pieces, whatever it says."""
+    engy.when().faults({"kind": "fail", "after": 4, "status": 502, "message": "upstream failed"})
 
 
 @pytest.mark.usefixtures("failing")

@@ -10,6 +10,7 @@ from engy_mock.books.accounts import Account
 from engy_mock.dialects import errors, routes
 from engy_mock.dialects.surfaces import V1, V5
 from engy_mock.gateway import Gateway
+from engy_mock.gateway.understanding import Understanding
 from engy_mock.model.vendors import VENDOR_CARDS, VENDORS, check_vendor, vendor_card
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule
@@ -457,7 +458,7 @@ def test_content_types(kept: Gateway, path: str):
 
 def test_a_fault_of_the_mock(gateway: Gateway, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
     """S-80: a fault in the mock says so, in the form of this surface."""
-    monkeypatch.setattr(Gateway, "_prepare", lambda *_: 1 / 0)
+    monkeypatch.setattr(Understanding, "understood", lambda *_: 1 / 0)
     answer = ask(gateway, CHAT_PATH, CHAT)
     assert (answer.status, answer.detail()) == (500, "the mock failed")
     assert answer.headers["x-engy-mock-bug"] == "1"
