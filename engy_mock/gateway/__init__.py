@@ -24,9 +24,10 @@ from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
-from engy_mock.gateway.memory import Memory
+from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.understood import Understood
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
@@ -57,19 +58,6 @@ MAX_KNOWN_BODY = 32 * 1024
 MAX_KNOWN_TOKENS = 4096
 
 _log = logging.getLogger("engy_mock")
-
-
-@dataclass(slots=True)
-class Understood:
-    """A body as the service understands it, and what the model says to it once it has been asked.
-
-    `discounted` is such an answer, and the same with the tokens of its prompt that were cached last time.
-    """
-
-    prepared: Prepared
-    generation: Generation | None = None
-    discounted: tuple[Generation, Generation] | None = None
-    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(slots=True)
@@ -141,6 +129,12 @@ class Gateway:
 
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
+        origin = call.headers.get("origin")
+        steps = self._answered(call, origin)
+        return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
+
+    def _answered(self, call: Call, origin: str | None) -> Iterator[Step]:
+        """The same without what is said to browsers alone."""
         what = digest(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self._identities.next(what, call, body)
@@ -154,10 +148,17 @@ class Gateway:
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
         )
-        journal = self.journal
+        journal: Journal | None = self.journal
         hold: Hold | None = None
         try:
             check_host(call, self.settings.allowed_hosts)
+            if origin is not None:
+                check_upgrade(call, origin, self.settings.cors_origins)
+            if call.method == "OPTIONS":
+                steps = preflight(call, entry, self.settings.cors_origins)
+                # Browsers remember the answer for as long as they like: only what fails is worth a note.
+                journal = journal if entry.error else None
+                return steps
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)
@@ -199,7 +200,8 @@ class Gateway:
             if not isinstance(error, ApiError):
                 entry.error = f"{refusal.message}: {error!r:.500}"
         finally:
-            journal.add(entry)
+            if journal is not None:
+                journal.add(entry)
         return steps
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
