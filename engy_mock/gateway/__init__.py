@@ -4,7 +4,7 @@ Everything is decided before the first step; the books are closed before the las
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
@@ -124,16 +124,16 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
-    def answer(self, call: Call) -> Iterator[Step]:
-        """The steps that tell a client the answer to its call.
+    def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
+        """The steps that tell a client the answer to its call; `note` is told its place in the journal.
 
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
         origin = call.headers.get("origin")
-        steps = self._answered(call, origin)
+        steps = self._answered(call, origin, note)
         return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
 
-    def _answered(self, call: Call, origin: str | None) -> Iterator[Step]:
+    def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
         what = digest(call.method, call.path, call.body)
         body = Body(call.body)
@@ -148,6 +148,8 @@ class Gateway:
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
         )
+        if note is not None:
+            note(entry)
         journal: Journal | None = self.journal
         hold: Hold | None = None
         try:

@@ -50,7 +50,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
 
-    def answer(self, call: Call) -> Iterator[Step]:
+    def answer(self, call: Call, note: Callable[[Any], None] | None = None) -> Iterator[Step]:
         self.journal.append(call)
         try:
             if call.trouble is not None:
