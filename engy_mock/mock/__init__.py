@@ -41,7 +41,8 @@ class EngyMock(WithoutSocket, Expecting):
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
     tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
     path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
-    that come with the package.
+    that come with the package. With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
+    `control_token` is what callers of that have to show, and has to be set where others reach the port.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class EngyMock(WithoutSocket, Expecting):
         time_scale: float = 1.0,
         scenarios: Iterable[str | Path | Scenario] = (),
         scenario_folders: Iterable[str | Path] = (),
+        control: bool = False,
+        control_token: str | None = None,
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
@@ -70,6 +73,8 @@ class EngyMock(WithoutSocket, Expecting):
         self._wanted_port = port
         self._limits = limits
         self._time_scale = time_scale
+        self._has_control = control
+        self._control_token = control_token
         self._loop_factory = loop_factory
         self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
         folders = tuple(scenario_folders)
@@ -165,13 +170,15 @@ class EngyMock(WithoutSocket, Expecting):
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""
-        from engy_mock.serving.server import listen
+        from engy_mock.serving.server import is_loopback, listen
         from engy_mock.serving.thread import ServerThread
 
         if self._thread is not None:
             raise MockError(
                 f"this EngyMock serves already, at {self.base_url}: enter it once, or make another one"
             )
+        if self._has_control and self._control_token is None and not is_loopback(self._host):
+            raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
         thread = ServerThread(
             self._serving_shell(), listen(self._host, self._wanted_port), self._host, self._loop_factory
@@ -246,4 +253,10 @@ class EngyMock(WithoutSocket, Expecting):
             from engy_mock.serving.shell import Shell
 
             self._shell = Shell(self.gateway, self._limits, time_scale=self._time_scale)
+            if self._has_control:
+                from engy_mock.serving.control import add_control
+
+                add_control(
+                    self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+                )
         return self._shell
