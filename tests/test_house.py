@@ -21,7 +21,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"scripting", "dialects", "books"}),
     frozenset({"gateway"}),
     frozenset({"serving", "recording", "verdict"}),
-    frozenset({"mock"}),
+    frozenset({"faults", "mock"}),
     frozenset({"cli", "pytest_plugin"}),
     frozenset({"__main__"}),
 )

@@ -62,4 +62,5 @@ def frame(error: ApiError, surface: Surface, now: int) -> bytes:
     if surface.error_body == "error":
         return refusal(error, surface)
     content = {"error": error.message, "timestamp": f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H:%M:%SZ}"}
-    return json.write({"error": {"status_code": error.status, "content": content}})
+    status = {} if error.code is False else {"status_code": error.status}
+    return json.write({"error": {**status, "content": content}})

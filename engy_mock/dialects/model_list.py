@@ -17,12 +17,13 @@ class ModelList:
 
     def answer(self, call: Call, name: str, body: Mapping[str, Any], desk: Desk) -> dict[str, Any]:
         """The whole list at once."""
-        cards = [card for card in desk.catalog if card.vendor is None]
+        cards = [card for card in desk.catalog if card.vendor is None and card.is_listed]
         return {"object": "list", "data": [_row(card, desk.prices_of(card)) for card in cards]}
 
 
 def _row(card: ModelCard, prices: Prices) -> dict[str, Any]:
     """One model (E-34)."""
+    context = card.context if card.listed_context is None else card.listed_context
     return {
         "id": card.id,
         "object": "model",
@@ -30,8 +31,8 @@ def _row(card: ModelCard, prices: Prices) -> dict[str, Any]:
         "owned_by": "engy",
         "input_modalities": ["image", "text"] if card.takes_images else ["text"],
         "output_modalities": ["text"],
-        "context_length": card.context,
-        "max_model_len": card.context,
+        "context_length": context,
+        "max_model_len": context,
         "pricing": {
             "prompt": per_token(prices.input),
             "completion": per_token(prices.output),

@@ -4,10 +4,9 @@ Everything is decided before the first step; the books are closed before the las
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
@@ -16,24 +15,21 @@ from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
-from engy_mock.dialects.conversation import BROKEN
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
+from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.understood import Understood
-from engy_mock.model import contracts
-from engy_mock.model.cards import ModelCard
+from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared, takes_no_images
+from engy_mock.model.engine import Engine
 from engy_mock.model.records import Records
-from engy_mock.model.vendors import VENDORS
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
@@ -43,19 +39,12 @@ from engy_mock.vocabulary.clock import Clock, StandingClock
 from engy_mock.vocabulary.errors import (
     ApiError,
     InvalidKey,
-    InvalidRequest,
     MockFailed,
-    ModelNotFound,
     quoted,
 )
 from engy_mock.vocabulary.generation import Generation
-from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import digest
-from engy_mock.vocabulary.wire import Call, Head, Step, Whole
-
-MAX_KNOWN = 512
-MAX_KNOWN_BODY = 32 * 1024
-MAX_KNOWN_TOKENS = 4096
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
 _log = logging.getLogger("engy_mock")
 
@@ -78,8 +67,8 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
-    _identities: Identities = field(init=False)
-    _known: dict[tuple[object, ...], Understood] = field(default_factory=dict)
+    identities: Identities = field(init=False)
+    _understanding: Understanding = field(init=False)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -90,7 +79,8 @@ class Gateway:
         self.script = Script(now=self.now, more=self.scenes.stage.rules)
         self._direction = Direction(self)
         self._engine = Engine(self.catalog, self.seed)
-        self._identities = Identities(self.seed)
+        self._understanding = Understanding(self, self._engine)
+        self.identities = Identities(self.seed)
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -109,10 +99,10 @@ class Gateway:
             self.records = Records(self.seed)
         self.scenes.clear()
         self.catalog.restore()
-        self._identities.forget()
+        self.identities.forget()
         self.script.clear()
         self.defects = []
-        self._known = {}
+        self._understanding.forget()
         self._direction.forget()
 
     def _new_accounts(self) -> Accounts:
@@ -123,6 +113,16 @@ class Gateway:
         """Load what the first answer needs."""
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
+
+    def before_body(self, call: Call) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual."""
+        if not self.script.early_rules():
+            return None
+        found = met(call, self, lambda route: self._account(call, route))
+        origin = call.headers.get("origin")
+        if found is not None and found.steps is not None and origin is not None:
+            return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
+        return found
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
         """The steps that tell a client the answer to its call; `note` is told its place in the journal.
@@ -137,7 +137,7 @@ class Gateway:
         """The same without what is said to browsers alone."""
         what = digest(call.method, call.path, call.body)
         body = Body(call.body)
-        request_id = self._identities.next(what, call, body)
+        request_id = self.identities.next(what, call, body)
         entry = Entry(
             number=0,
             method=call.method,
@@ -153,6 +153,8 @@ class Gateway:
         journal: Journal | None = self.journal
         hold: Hold | None = None
         try:
+            # Phases have models and settings of their own, so that their time counts from here on.
+            self.scenes.stage.tick()
             check_host(call, self.settings.allowed_hosts)
             if origin is not None:
                 check_upgrade(call, origin, self.settings.cors_origins)
@@ -169,7 +171,7 @@ class Gateway:
                 check_content(call)
             if route.page is not None:
                 return self._page(route, route.page, call, body, name, account, entry)
-            understood = self._understood(what, body, route, account)
+            understood = self._understanding.understood(what, body, route, account)
             prepared = understood.prepared
             entry.request = prepared.request
             hold = admitted(prepared, account, route.surface, self.fleet, self.settings, self.clock)
@@ -287,7 +289,7 @@ class Gateway:
             catalog=self.catalog,
             records=self.records.of(account.name),
             prices_of=account.prices_of,
-            prompt_tokens=lambda request: self._measured(request, route, account).prompt_tokens,
+            prompt_tokens=lambda request: self._understanding.measured(request, route, account).prompt_tokens,
             now=self.clock.now(),
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
@@ -306,66 +308,6 @@ class Gateway:
                 refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
         return iter((Whole(exchange.head(JSON), data),))
-
-    def _understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
-        """The request in a body, measured; a body that came before is not read again."""
-        known = self._known
-        settings = self.settings
-        key: tuple[object, ...] = (what, self.catalog.version, settings.strict_tools)
-        key += (settings.max_images, settings.max_image_bytes)
-        if route.surface.is_prefixed_model:
-            key += self.records.of(account.name).callable_models()
-        found = known.get(key)
-        if found is None:
-            found = Understood(self._prepare(body.document(), route, account))
-            if len(body.data) <= MAX_KNOWN_BODY:
-                if len(known) >= MAX_KNOWN:
-                    known.clear()
-                known[key] = found
-        return found
-
-    def _prepare(self, body: Mapping[str, Any], route: Route, account: Account) -> Prepared:
-        """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
-        model = body.get("model")
-        card = self._card(model) if isinstance(model, str) else None
-        waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
-        try:
-            dialect = routes.reader(route, strict_tools=self.settings.strict_tools)
-            request = dialect.parse(body, route.surface, any_number=waived)
-        except InvalidRequest as error:
-            # Pictures are looked at when the model is known and takes them (E-75 to E-77).
-            if isinstance(model, str) and error.violations and all(v.kind in BROKEN for v in error.violations):
-                found = self._model(model, route, account)
-                if not found.takes_images:
-                    raise takes_no_images(found) from error
-            raise
-        return self._measured(request, route, account)
-
-    def _measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
-        """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
-        card = self._model(request.model, route, account)
-        request = contracts.apply(request, card)
-        return self._engine.prepare(
-            request,
-            card,
-            max_scored=route.surface.max_scored_tokens,
-            max_images=self.settings.max_images,
-            max_image_bytes=self.settings.max_image_bytes,
-        )
-
-    def _model(self, name: str, route: Route, account: Account) -> ModelCard:
-        """The model of this name on this route; raises ApiError."""
-        surface = route.surface
-        if not surface.is_prefixed_model:
-            return self.catalog.find(name)
-        vendors = surface.vendors.get(route.dialect.endpoint, VENDORS)
-        return self.records.of(account.name).model(name, self.catalog, vendors)
-
-    def _card(self, model: str) -> ModelCard | None:
-        try:
-            return self.catalog.find(model)
-        except ModelNotFound:
-            return None
 
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
         """A refusal as a whole answer in the dialect of its path; it costs nothing."""

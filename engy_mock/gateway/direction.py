@@ -169,6 +169,7 @@ def asked_of(
         headers=call.headers,
         body=(body or {}) if request is None else request.body,
         refused=refused,
+        target=f"{call.path}?{call.query}" if call.query else call.path,
     )
 
 

@@ -1,6 +1,5 @@
 """One call that has been admitted, and how its answer is told and paid for."""
 
-import math
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, hurried, is_endless, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -105,7 +104,8 @@ class Exchange:
             envelope = self._envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
-                told = streamed(events, dialect.encoder(envelope), self.head(*STREAM), tells_failures=tells)
+                head = self.head(*STREAM)
+                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
@@ -207,14 +207,11 @@ class Planned(Iterator[Step]):
         self._is_streamed = is_streamed
         self._running_on = running_on
         self._place = 0
-        last = plan[-1][0] if plan else None
-        is_endless = (isinstance(last, Wait) and last.seconds == math.inf) or (
-            isinstance(last, Repeat) and last.count is None
-        )
         telling = [place for place, (step, _) in enumerate(plan) if not isinstance(step, Wait)]
         spoken = [place for place, (step, _) in enumerate(plan) if isinstance(step, _SPOKEN)]
         # The books are closed before the last byte, but while a client may still wait for more, not at all.
-        self._settles_at = len(plan) if is_endless else (spoken or telling or [0])[-1]
+        goes_on = bool(plan) and is_endless(plan[-1][0])
+        self._settles_at = len(plan) if goes_on else (spoken or telling or [0])[-1]
         if not plan:
             self._settle()
 

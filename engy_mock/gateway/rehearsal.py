@@ -43,7 +43,7 @@ def _understudy(gateway: "Gateway") -> "Gateway":
     other.scenes = cast("Scenes", _Scenes(gateway.scenes))
     staged = other.scenes.stage.rules()
     other.script = Script(now=gateway.now, rules=list(_copies(gateway.script.rules)), more=lambda: staged)
-    other._identities = gateway._identities.copy()
+    other.identities = gateway.identities.copy()
     other._direction = gateway._direction.copy(other)
     return other
 
@@ -73,6 +73,9 @@ class _Stage:
 
     def rules(self) -> tuple[Rule, ...]:
         return self._rules
+
+    def tick(self) -> None:
+        """Time stands still in a rehearsal."""
 
     def count(self) -> None:
         """A rehearsal is no request."""

@@ -1,4 +1,4 @@
-"""Scenarios on one mock: found by name, begun and ended, with what they change about models and settings."""
+"""Scenarios on one mock: found by name, begun and ended, with what they change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -6,6 +6,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
+from engy_mock.books.account import Account
+from engy_mock.books.accounts import Accounts
+from engy_mock.books.tariff import Tariff, checked
 from engy_mock.gateway.settings import Settings
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
@@ -24,6 +27,7 @@ class Mocked(Protocol):
 
     catalog: Catalog
     settings: Settings
+    accounts: Accounts
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -40,6 +44,8 @@ class Scenes:
         self._mocked = mocked
         self._cards: dict[str, ModelCard] = {}
         self._settings: dict[str, Any] = {}
+        self._terms: dict[str, Any] = {}
+        self._account: Account | None = None
 
     def look_in(self, folders: Iterable[str | Path]) -> None:
         """Look for scenarios in these folders before those that come with the package."""
@@ -57,6 +63,7 @@ class Scenes:
     def check(self, scenario: "Scenario") -> None:
         """Raise MockError for models and settings that there are not."""
         check_settings(scenario)
+        self._check_terms(scenario)
         groups: list[Mapping[str, ModelForm]] = [scenario.models, *(phase.models for phase in scenario.phases)]
         for group in groups:
             for model in group:
@@ -78,13 +85,17 @@ class Scenes:
         self._aside.clear()
 
     def _change(self) -> None:
-        """Make models and settings what the scenarios under way make of them."""
+        """Make models, settings and terms what the scenarios under way make of them."""
         catalog, settings = self._mocked.catalog, self._mocked.settings
         for card in self._cards.values():
             catalog.add(card)
         for name, value in self._settings.items():
             setattr(settings, name, value)
-        self._cards, self._settings = {}, {}
+        for name, value in self._terms.items():
+            # An account that a reset has put aside keeps its terms to itself.
+            setattr(self._account, name, value)
+        self._cards, self._settings, self._terms = {}, {}, {}
+        account = self._account = self._mocked.accounts.default
         for scene in self.stage.scenes:
             phase = scene.current
             for group in (scene.scenario.models, {} if phase is None else phase.models):
@@ -95,6 +106,16 @@ class Scenes:
             for name, value in scene.scenario.settings.items():
                 self._settings.setdefault(name, getattr(settings, name))
                 setattr(settings, name, frozenset(value) if isinstance(value, list) else value)
+            for name, value in scene.scenario.account.items():
+                self._terms.setdefault(name, getattr(account, name))
+                setattr(account, name, value)
+
+    def _check_terms(self, scenario: "Scenario") -> None:
+        percent = scenario.account.get("discount_percent", 0)
+        try:
+            checked(Tariff(discount_percent=percent), self._mocked.accounts.models())
+        except MockError as error:
+            raise MockError(f"{scenario.source}, account: {error}") from None
 
     def _card(self, model: str, scenario: "Scenario") -> ModelCard:
         cards = {card.id: card for card in self._mocked.catalog}

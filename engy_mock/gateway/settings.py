@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
+from engy_mock.model.overflow import Wording
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,7 +23,9 @@ class Settings:
     scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
     mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
     `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
-    are answered at once, None for any number (E-83).
+    are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
+    prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
+    line, or in messages a ping, comes every so many seconds (E-118, E-176).
     """
 
     closed_accounts: bool = False
@@ -41,3 +44,6 @@ class Settings:
     prompt_cache: bool = True
     workers: tuple[Worker, ...] = WORKERS
     capacity: int | None = None
+    overflow_wording: Wording = "engy"
+    keep_alive_comments: float | None = None
+    ping_seconds: float | None = None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.fold import fold
+from engy_mock.gateway.settings import Settings
 from engy_mock.scripting.refusals import RETRYABLE
 from engy_mock.vocabulary.events import (
     Cut,
@@ -27,13 +28,17 @@ COMMENT = b": keep-alive\n"
 """A sign of life: a line of its own, without the empty line that would end an event (E-118, R-1)."""
 
 
-def streamed(events: Iterable[Event], encoder: Encoder, head: Head, *, tells_failures: bool) -> Iterator[Step]:
+def streamed(
+    events: Iterable[Event], encoder: Encoder, head: Head, settings: Settings, *, tells_failures: bool
+) -> Iterator[Step]:
     """The steps of a streamed answer, a frame for each server-sent event."""
+    ping = encoder.encode(Heartbeat(0, is_ping=True))
+    beat, every = (ping, settings.ping_seconds) if ping else (COMMENT, settings.keep_alive_comments)
     yield Begin(head)
     for event in events:
         match event:
             case Pause():
-                yield Wait(event.seconds)
+                yield from _pause(event, beat, every)
             case Heartbeat():
                 yield Repeat(encoder.encode(event) or COMMENT, event.seconds, event.count)
             case Cut():
@@ -51,6 +56,16 @@ def streamed(events: Iterable[Event], encoder: Encoder, head: Head, *, tells_fai
             case _:
                 yield from _frames(encoder.encode(event), event)
     yield End()
+
+
+def _pause(pause: Pause, beat: bytes, every: float | None) -> Iterator[Step]:
+    """A pause with signs of life inside, if they are wanted; one without end is silence all the same."""
+    seconds = pause.seconds
+    if every is not None and 0 < every < seconds < math.inf:
+        count = math.ceil(seconds / every) - 1
+        yield Repeat(beat, every, count)
+        seconds -= count * every
+    yield Wait(seconds, pause.is_deaf)
 
 
 def _frames(data: bytes, event: Event) -> Iterator[Frame]:
@@ -85,7 +100,7 @@ def whole(
         match event:
             case Pause():
                 part(here)
-                steps.append(Wait(event.seconds))
+                steps.append(Wait(event.seconds, event.is_deaf))
             case Cut():
                 part(here)
                 steps.append(Close(event.abrupt))
@@ -150,6 +165,7 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
     made: list[tuple[Step, int]] = []
     waiting: list[bytes] = []
     size = pieces = 0
+    is_joined = False
 
     def flush() -> None:
         nonlocal size
@@ -160,31 +176,40 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
 
     for step in steps:
         if isinstance(step, Frame):
-            if size and size + len(step.data) > most:
+            if size and size + len(step.data) > most and not is_joined:
                 flush()
             waiting.append(step.data)
             size += len(step.data)
             pieces += step.is_piece
+            is_joined = step.ends_write is False
+            if step.ends_write:
+                flush()
         else:
             flush()
             made.append((step, pieces))
-            if isinstance(step, Close | Whole) or (isinstance(step, Wait) and step.seconds == math.inf):
+            if isinstance(step, Close | Whole) or is_endless(step):
                 return made
     flush()
     return made
 
 
+def is_endless(step: Step) -> bool:
+    """Whether nothing can follow this step, since it never ends."""
+    if isinstance(step, Repeat):
+        return step.count is None
+    return isinstance(step, Wait) and step.seconds == math.inf
+
+
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:
-    """A whole answer as one step if nothing lies between its head and its end; waiting before it is allowed."""
-    start = next((place for place, step in enumerate(steps) if not isinstance(step, Wait)), 0)
-    inner = steps[start:]
-    if len(inner) < 2 or not isinstance(inner[0], Begin) or not isinstance(inner[-1], End):
+    """A whole answer as one step if nothing lies between its head and its end; what stands before is allowed."""
+    start = next((place for place, step in enumerate(steps) if isinstance(step, Begin)), len(steps))
+    begin, *writes, end = steps[start:] if len(steps) > start + 1 else (None, None)
+    if not isinstance(begin, Begin) or not isinstance(end, End) or end.trailers:
         return steps
-    head, writes = inner[0].head, inner[1:-1]
+    head, before = begin.head, steps[:start]
     body = b"".join([step.data for step in writes if isinstance(step, Write)])
-    if all(isinstance(step, Frame) for step in writes):
-        return [*steps[:start], Whole(head, body)]
-    if any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers):
-        return steps
-    head = replace(head, headers=(*head.headers, ("Content-Length", str(len(body)))))
-    return [*steps[:start], Begin(head), *inner[1:]]
+    if all(isinstance(step, Frame) and step.ends_write is None for step in writes):
+        return [*before, Whole(head, body)]
+    if not any(name.lower() in {"content-length", "transfer-encoding"} for name, _ in head.headers):
+        head = replace(head, headers=(*head.headers, ("Content-Length", str(len(body)))))
+    return steps if head.version == "1.0" else [*before, Begin(head, len(body)), *writes, end]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, Own, told
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.events import Event, Refused
@@ -29,7 +30,8 @@ class Trouble:
     _acted: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._acted = [False] * len(self.faults)
+        # What is early and has found its place has acted before the body was read.
+        self._acted = [isinstance(own, Early) for own in self.faults]
 
     @property
     def applied(self) -> list[str]:

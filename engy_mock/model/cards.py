@@ -36,6 +36,8 @@ class ModelCard:
 
     `fixes_sampling`: temperature 1.0, `top_p` 0.95, `n` 1 and penalties 0, whatever is asked (E-89).
     `moves_late_system`: a system message after the first place becomes a user message (E-90).
+    `ignores_schema`: a response format, and that a tool must be called, have no effect. `hears_enabled`: the wish
+    `reasoning.enabled: true` turns thinking on. `listed_context` is the window that the list tells, if another.
     `vendor` says who serves it under `/v5`; a model without one is served under `/v1`.
     """
 
@@ -52,7 +54,11 @@ class ModelCard:
     can_stop_thinking: bool = True
     fixes_sampling: bool = False
     moves_late_system: bool = False
+    ignores_schema: bool = False
+    hears_enabled: bool = True
     is_available: bool = True
+    is_listed: bool = True
+    listed_context: int | None = None
     temperature: float = 1.0
     top_p: float = 0.95
     vendor: str | None = None

@@ -15,6 +15,7 @@ from engy_mock.model.composing import Parts, compose, spoken
 from engy_mock.model.copies import beginnings
 from engy_mock.model.forms import demanded
 from engy_mock.model.opening import Opening
+from engy_mock.model.overflow import Wording, overflow
 from engy_mock.model.prices import highest_cost_micro
 from engy_mock.model.proof import proof
 from engy_mock.model.sampling import Knobs
@@ -80,6 +81,7 @@ class Engine:
         max_scored: int | None = None,
         max_images: int = MAX_IMAGES,
         max_image_bytes: int = MAX_IMAGE_BYTES,
+        wording: Wording = "engy",
     ) -> Prepared:
         """Render and measure; raises ApiError in the order of E-76 to E-81."""
         tokenizer = self.catalog.tokenizer(card)
@@ -92,11 +94,14 @@ class Engine:
             rendered = (self.catalog.template(card)(prompt, request.tools, level, tokenizer),)
             longest = len(rendered[0].tokens)
             if longest > card.max_input:
-                raise InvalidRequest(
+                raise overflow(
                     f"prompt has {longest} tokens; {card.id} takes at most {card.max_input} input tokens, "
                     f"window {card.context}",
+                    wording,
+                    prompt=longest,
+                    limit=0,
+                    window=card.max_input,
                     param="messages",
-                    code="context_length_exceeded",
                 )
         else:
             rendered = tuple(
@@ -110,11 +115,14 @@ class Engine:
         limit = card.max_output if request.max_tokens is None else min(request.max_tokens, card.max_output)
         if longest + limit > card.context:
             if request.max_tokens is not None or longest >= card.context:
-                raise InvalidRequest(
+                raise overflow(
                     f"prompt {longest} + max_tokens {limit} = {longest + limit} tokens; "
                     f"the context window of {card.id} is {card.context}",
+                    wording,
+                    prompt=longest,
+                    limit=limit,
+                    window=card.context,
                     param="max_tokens" if request.max_tokens is not None else None,
-                    code="context_length_exceeded",
                 )
             limit = card.context - longest
         if max_scored is not None and not isinstance(prompt, Conversation):
@@ -237,7 +245,7 @@ class Engine:
         """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
         request, language = prepared.request, opening.language
         tokenizer = language.tokenizer
-        form = demanded(request)
+        form = None if prepared.card.ignores_schema else demanded(request)
         thinks = prepared.level != "off"
         written: list[int] = []
         if thinks or form is None:

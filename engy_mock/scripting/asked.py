@@ -13,7 +13,7 @@ class Asked:
 
     `request` is None where the call asks for no answer of a model, as for the list of models; `body` is what
     was sent, as far as it is a JSON object. `refused` is the status with which the service itself has refused
-    the call, whatever it asked for.
+    the call, whatever it asked for. `target` is the path with what stands behind it, as it was called.
     """
 
     endpoint: str
@@ -23,6 +23,7 @@ class Asked:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     refused: int | None = None
+    target: str = ""
 
     @property
     def is_streamed(self) -> bool:

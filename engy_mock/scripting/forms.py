@@ -10,6 +10,7 @@ from engy_mock.vocabulary.generation import FinishReason
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0)]
 Times = Annotated[int, Field(ge=1)]
+Percent = Annotated[float, Field(ge=0, le=100)]
 Tokens = Annotated[int, Field(ge=0)]
 Window = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
@@ -134,9 +135,22 @@ class ModelForm(Form):
     context: Window | None = None
     max_input: Window | None = None
     max_output: Window | None = None
+    listed_context: Window | None = None
     is_available: bool | None = None
+    is_listed: bool | None = None
     takes_images: bool | None = None
+    ignores_schema: bool | None = None
+    hears_enabled: bool | None = None
     price_factor: Annotated[float, Field(ge=0)] | None = None
+
+
+class TermsForm(Form):
+    """What is agreed with the default account: percent below the list for all models or by id, and limits."""
+
+    discount_percent: Percent | dict[str, Percent] | None = None
+    max_concurrent: Times | None = None
+    requests_per_minute: Times | None = None
+    tokens_per_minute: Times | None = None
 
 
 class UntilForm(Form):
@@ -163,6 +177,7 @@ class ScenarioForm(Form):
     good_client: str = ""
     include: list[Name] = Field(default_factory=list)
     settings: dict[str, Any] = Field(default_factory=dict)
+    account: TermsForm = Field(default_factory=TermsForm)
     models: dict[str, ModelForm] = Field(default_factory=dict)
     rules: list[RuleForm] = Field(default_factory=list)
     phases: list[PhaseForm] = Field(default_factory=list)
@@ -179,6 +194,7 @@ FORMS: dict[str, type[Form]] = {
     "phases": PhaseForm,
     "until": UntilForm,
     "models": ModelForm,
+    "account": TermsForm,
 }
 """Which form stands under which key, for naming the keys that it has."""
 

@@ -1,6 +1,6 @@
 """Heads of answers: other headers, another status, another body behind them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -15,7 +15,7 @@ _FRAMING = frozenset({"content-length", "transfer-encoding"})
 _HINTS = frozenset({"retry-after", "retry-after-ms", "x-should-retry"})
 
 
-def reheaded(steps: Iterator[Step], change: Callable[[Head], Head]) -> Iterator[Step]:
+def reheaded(steps: Iterable[Step], change: Callable[[Head], Head]) -> Iterator[Step]:
     """The steps with the head changed."""
     for step in steps:
         yield replace(step, head=change(step.head)) if isinstance(step, Begin | Whole) else step
@@ -37,6 +37,11 @@ def with_headers(head: Head, *headers: Header) -> Head:
     """The same with these headers in place of those of the same names."""
     cleared = without(head, *(name for name, _ in headers))
     return replace(cleared, headers=(*cleared.headers, *headers))
+
+
+def with_header(head: Head, name: str, value: str) -> Head:
+    """The same with a header of this value, in place of all others of its name."""
+    return with_headers(head, (name, value))
 
 
 def without(head: Head, *names: str) -> Head:

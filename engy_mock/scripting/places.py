@@ -56,6 +56,18 @@ def parted_steps(steps: Iterator[Step], after: int) -> tuple[list[Step], Iterato
     return before, iter(())
 
 
+def before_pieces(steps: Iterator[Step], *frames: Frame) -> Iterator[Step]:
+    """The steps of a stream with more frames before its first piece; others as they are."""
+    before, rest = parted_steps(steps, 0)
+    first = next(rest, None)
+    yield from before
+    if before and not (isinstance(first, Frame) and first.is_whole):
+        yield from frames
+    if first is not None:
+        yield first
+    yield from rest
+
+
 def _chained(first: tuple[T, ...], rest: Iterator[T]) -> Iterator[T]:
     yield from first
     yield from rest

@@ -41,7 +41,10 @@ class Phase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What a file says. `good_client` is what a client does that copes; `include` names other scenarios."""
+    """What a file says. `good_client` is what a client does that copes; `include` names other scenarios.
+
+    `account` are terms of the default account.
+    """
 
     name: str
     source: str
@@ -49,6 +52,7 @@ class Scenario:
     good_client: str = ""
     include: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    account: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, ModelForm] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     phases: tuple[Phase, ...] = ()
@@ -99,6 +103,7 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
         good_client=form.good_client.strip(),
         include=tuple(form.include),
         settings=form.settings,
+        account=form.account.model_dump(exclude_none=True),
         models=form.models,
         rules=tuple(_rules(form.rules, sheet, (), f"scenario {name}")),
         phases=tuple(phases),

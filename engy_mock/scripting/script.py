@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Any
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.early import Early
 from engy_mock.scripting.matchers import MAPPED, marks
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen, Rule, Used, settled
@@ -71,6 +72,7 @@ class Script:
     _indexed: tuple[Rule, ...] = ()
     _answering: Index = field(default_factory=lambda: Index(()))
     _marring: Index = field(default_factory=lambda: Index(()))
+    _early: tuple[Rule, ...] = ()
 
     def add(self, rule: Rule) -> None:
         """Put a rule behind those that are there."""
@@ -111,6 +113,13 @@ class Script:
             for used in chosen.used:
                 used.rule.tokens += tokens
 
+    def early_rules(self) -> tuple[Rule, ...]:
+        """The rules that want something before the body is read."""
+        rules = (*self.rules, *self.more())
+        if rules:
+            self._indexes(rules)
+        return self._early if rules else ()
+
     def explain(self, asked: Asked) -> list[str]:
         """Why no rule answered: the nearest rules, each with its reasons."""
         found = []
@@ -132,6 +141,7 @@ class Script:
             if self._indexed != rules:
                 self._answering = Index([rule for rule in rules if rule.answers])
                 self._marring = Index([rule for rule in rules if not rule.answers])
+                self._early = tuple([rule for rule in rules if _is_early(rule)])
                 self._indexed = rules
             return self._answering, self._marring
 
@@ -142,15 +152,19 @@ class Script:
                 continue
             if not rule.fits(asked, known) or rule.is_spared(identity):
                 continue
-            use = self._use(rule)
+            use = self.use(rule)
             if use is not None:
                 return Used(rule, use)
         return None
 
-    def _use(self, rule: Rule) -> int | None:
+    def use(self, rule: Rule) -> int | None:
         """Which use of the rule this is; None if another request has just used it up."""
         with self._lock:
             if rule.is_used_up:
                 return None
             rule.used += 1
             return rule.used - 1
+
+
+def _is_early(rule: Rule) -> bool:
+    return any(isinstance(own, Early) for own in rule.faults)

@@ -1,18 +1,31 @@
 """The inside of a frame: name, data and JSON document of a server-sent event, or of a whole answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from json import dumps
-from typing import Any
+from typing import Any, TypeGuard
 
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.events import Raw
-from engy_mock.vocabulary.wire import Frame, Step
+from engy_mock.vocabulary.wire import Frame, Repeat, Step
 
 _DATA = b"data: "
 _NAME = b"event: "
 
 Document = dict[str, Any]
+
+END_MARK = b"[DONE]"
+"""The data of what closes the streams of the OpenAI dialects."""
+
+
+def is_event(step: Step) -> TypeGuard[Frame]:
+    """Whether it is a server-sent event, not the body of a whole answer."""
+    return isinstance(step, Frame) and not step.is_whole
+
+
+def is_end_mark(step: Step) -> bool:
+    """Whether it is what closes a stream in the OpenAI dialects."""
+    return is_event(step) and payload(step) == END_MARK
 
 
 def name(frame: Frame) -> str:
@@ -69,6 +82,15 @@ def documents(steps: Iterator[Step]) -> Iterator[tuple[Step, Document]]:
     """Each step with its document; those that have none have an empty one."""
     for step in steps:
         yield step, (document(step) if isinstance(step, Frame) else None) or {}
+
+
+def reworded(steps: Iterable[Step], change: Callable[[bytes], bytes]) -> Iterator[Step]:
+    """The steps with the bytes of all events changed, those of endless comments among them."""
+    for step in steps:
+        if is_event(step) or isinstance(step, Repeat):
+            yield replace(step, data=change(step.data))
+        else:
+            yield step
 
 
 def rewritten(steps: Iterator[Step], change: Callable[[Document, Frame], Document | None]) -> Iterator[Step]:

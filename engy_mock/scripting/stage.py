@@ -137,14 +137,17 @@ class Stage:
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules in force at this moment."""
-        if not self._scenes:
-            return ()
-        with self._lock:
-            now = self._now()
-            moved = [scene for scene in self._scenes if scene.tick(now)]
-            if moved:
-                self._refresh()
-            return self._rules
+        self.tick()
+        return self._rules
+
+    def tick(self) -> None:
+        """Leave the phases whose time is over at this moment."""
+        if self._scenes:
+            with self._lock:
+                now = self._now()
+                moved = [scene for scene in self._scenes if scene.tick(now)]
+                if moved:
+                    self._refresh()
 
     def count(self) -> None:
         """A request has come as far as the rules."""

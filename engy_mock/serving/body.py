@@ -21,8 +21,8 @@ class BodyUnread(Exception):
         self.is_broken = is_broken
 
 
-async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
-    """The body without its compression; raises BodyUnread.
+async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool = True) -> bytes:
+    """The body without its compression; raises BodyUnread. Without `invites` nobody is told to go on.
 
     aiohttp's own decompression stays off: it takes a gzip body that was cut short for a whole one, and goes
     on unpacking a bomb while it waits for its end.
@@ -36,7 +36,8 @@ async def read_body(request: web.BaseRequest, limits: Limits) -> bytes:
         elif (request.content_length or 0) > cap:
             raise BodyUnread(too_large(cap))
         else:
-            await _invite(request)
+            if invites:
+                await _invite(request)
             async with asyncio.timeout(limits.body_seconds):
                 data = await _received(content, cap)
     except TimeoutError:

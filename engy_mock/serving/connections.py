@@ -117,6 +117,7 @@ class Doorkeeper(web.Server):
         assert isinstance(handler, Connection)
         self._open.pop(handler, None)
         self._shell.turns.pop(handler, None)
+        self._shell.leases.forget(handler)
 
     @property
     def is_empty(self) -> bool:

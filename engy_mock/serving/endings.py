@@ -8,6 +8,10 @@ import sys
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
+from engy_mock.serving.leases import Leases
+from engy_mock.vocabulary.clock import Clock
+from engy_mock.vocabulary.wire import Lease
+
 _LINGER = struct.pack("ii", 1, 0)
 _SIOCOUTQNSD = 0x894B
 """Linux: how many bytes the kernel holds that it has not sent yet; a reset would drop them."""
@@ -18,10 +22,11 @@ _LOOK_AGAIN_SECONDS = 0.001
 class ConnectedWire:
     """The connection that a request came on."""
 
-    __slots__ = ("_request",)
+    __slots__ = ("_leases", "_request")
 
-    def __init__(self, request: web.BaseRequest) -> None:
+    def __init__(self, request: web.BaseRequest, leases: Leases) -> None:
         self._request = request
+        self._leases = leases
 
     @property
     def is_silent(self) -> bool:
@@ -41,6 +46,15 @@ class ConnectedWire:
         """End the connection wherever it stands."""
         if self._request.transport is not None:
             self._request.transport.abort()
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait in its system, even that it has left."""
+        if self._request.transport is not None:
+            self._request.transport.pause_reading()
+
+    def lease(self, lease: Lease, clock: Clock) -> None:
+        """From now on the connection may be used again only under this lease."""
+        self._leases.grant(self._request.protocol, lease, clock)
 
 
 async def end(transport: asyncio.Transport, writer: AbstractStreamWriter, *, is_abrupt: bool) -> None:

@@ -34,6 +34,8 @@ class Framing:
         status, given = head.status, {name.lower(): value for name, value in head.headers}
         is_bodiless = status < 200 or status in _BODILESS
         framing = ""
+        if head.version == "1.0":
+            self._is_http_11, length = False, None
         if "content-length" in given or "transfer-encoding" in given:
             self._wants_close |= given.get("content-length") != str(length)
         elif is_bodiless:
@@ -54,7 +56,7 @@ class Framing:
         self._has_no_body |= is_bodiless
         self.is_kept = not self._wants_close
         return b"%b%b%b%b\r\n" % (
-            status_line(status, head.reason),
+            status_line(status, head.reason, head.version),
             _without_date(self._house) if "date" in given else self._house,
             header_lines(head.headers),
             framing.encode(),
@@ -66,9 +68,9 @@ class Framing:
             return b""
         return b"%x\r\n%b\r\n" % (len(data), data) if self._is_chunked else data
 
-    def end(self) -> bytes:
+    def end(self, trailers: tuple[tuple[str, str], ...] = ()) -> bytes:
         """The mark of the regular end."""
-        return b"0\r\n\r\n" if self._is_chunked and not self._has_no_body else b""
+        return b"0\r\n%b\r\n" % header_lines(trailers) if self._is_chunked and not self._has_no_body else b""
 
 
 def _without_date(house: bytes) -> bytes:
@@ -77,6 +79,6 @@ def _without_date(house: bytes) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def status_line(status: int, reason: str | None) -> bytes:
-    """The first line of an answer, in the server's own version of HTTP (RFC 9110, 6.2)."""
-    return f"HTTP/1.1 {status} {Head(status, (), reason).phrase}\r\n".encode("latin-1")
+def status_line(status: int, reason: str | None, version: str = "1.1") -> bytes:
+    """The first line of an answer, in the server's own version of HTTP (RFC 9110, 6.2) unless told otherwise."""
+    return f"HTTP/{version} {status} {Head(status, (), reason).phrase}\r\n".encode("latin-1")

@@ -15,8 +15,9 @@ from engy_mock.serving.heard import Heard
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
 from engy_mock.serving.shell import Shell
-from engy_mock.vocabulary.clock import monotonic
+from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.wire import Lease
 
 log = logging.getLogger("engy_mock")
 
@@ -50,6 +51,12 @@ class Drawn:
     async def end(self, *, is_abrupt: bool) -> None:
         """Hand the end over; nothing that follows is heard."""
         await _signal(Ending(is_abrupt))
+
+    def stop_reading(self) -> None:
+        """Nothing is read here once a telling has begun."""
+
+    def lease(self, lease: Lease, clock: Clock) -> None:
+        """No connection stays behind an answer that could be used again."""
 
     def abort(self) -> None:
         """Nothing is held here that would have to be dropped: a telling that ends ends the connection."""

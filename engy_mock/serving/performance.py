@@ -8,7 +8,7 @@ from typing import Protocol
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.pace import Pace
 from engy_mock.vocabulary.clock import Clock, monotonic
-from engy_mock.vocabulary.wire import Begin, Close, End, Repeat, Step, Unframed, Wait, Whole, Write
+from engy_mock.vocabulary.wire import Begin, Close, End, Lease, Repeat, Step, Unframed, Wait, Whole, Write
 
 WRITES_IN_A_ROW = 16
 """After so many writes an answer lets the others have the loop, even if nothing makes it wait."""
@@ -32,6 +32,14 @@ class Wire(Protocol):
 
     def abort(self) -> None:
         """End the connection wherever it stands."""
+        ...
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait, even that it has left."""
+        ...
+
+    def lease(self, lease: Lease, clock: Clock) -> None:
+        """From now on the connection may be used again only under this lease."""
         ...
 
 
@@ -81,14 +89,16 @@ class Performance:
                     self._holds_piece = True
                 case Wait():
                     await self._flush()
+                    if step.is_deaf:
+                        self._wire.stop_reading()
                     self._due = await self._pace.wait(self._clock, self._due, step.seconds)
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
                         return
                 case Begin():
-                    self._held = framing.begin(step.head)
+                    self._held = framing.begin(step.head, step.length)
                 case End():
-                    self._held += framing.end()
+                    self._held += framing.end(step.trailers)
                     await self._flush()
                     self.is_over = True
                 case Unframed():
@@ -106,6 +116,8 @@ class Performance:
                         await self._flush()
                 case Close():
                     await self._close(is_abrupt=step.abrupt)
+                case Lease():
+                    self._wire.lease(step, self._clock)
         if not self.is_over:
             await self._flush()
 

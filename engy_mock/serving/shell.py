@@ -10,8 +10,9 @@ from aiohttp import HttpVersion11, hdrs, web
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.body import BodyUnread, read_body
-from engy_mock.serving.endings import ConnectedWire
+from engy_mock.serving.endings import ConnectedWire, end
 from engy_mock.serving.framing import Framing
+from engy_mock.serving.leases import Leases
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Performance, Wire
@@ -19,7 +20,7 @@ from engy_mock.serving.watch import SeenWire, Watch
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed
-from engy_mock.vocabulary.wire import Call, Head, Step, header_lines
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
 
 log = logging.getLogger("engy_mock")
 
@@ -30,6 +31,10 @@ class Service(Protocol):
     @property
     def clock(self) -> Clock:
         """The mock's time."""
+        ...
+
+    def before_body(self, call: Call) -> Doorstep | None:
+        """What happens before the body is read; None for nothing, as is usual."""
         ...
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
@@ -81,8 +86,8 @@ class Turn(NamedTuple):
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
-    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off.
-    `watch` is told of every exchange.
+    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
+    `leases` those that may not be used for long. `watch` is told of every exchange.
     """
 
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
@@ -91,6 +96,7 @@ class Shell:
         self.turns: dict[web.RequestHandler, Turn] = {}
         self.aside: Aside | None = None
         self.watch: Watch | None = None
+        self.leases = Leases(time_scale)
         self._service = service
         self._house_second = -1
         self._house = b""
@@ -101,6 +107,9 @@ class Shell:
         if connection not in self.turns:  # else the server has noted it already, with the end of the head
             self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
         try:
+            if self.leases.is_over(connection, self._service.clock):
+                await self._reset(request)
+                return CLOSED
             return KEPT if await self._answer(request) else CLOSED
         except ConnectionError:
             log.debug("the client left before the end of its answer")
@@ -109,7 +118,8 @@ class Shell:
             self.turns.pop(connection, None)
 
     def abandon(self) -> None:
-        """Break off all answers that are under way; may be called from any thread."""
+        """Break off all answers that are under way, and forget all leases; may be called from any thread."""
+        self.leases.clear()
         for connection, turn in self.turns.copy().items():
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
@@ -163,9 +173,14 @@ class Shell:
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
+        doorstep = self._service.before_body(_call(request, b"", None)) if request.body_exists else None
+        if doorstep is not None and doorstep.steps is not None:
+            framing, wire = self._framing(request, wants_close=True), ConnectedWire(request, self.leases)
+            await Performance(wire, framing, self.pace, self._service.clock).perform(doorstep.steps)
+            return False
         body, unread = b"", None
         try:
-            body = await read_body(request, self.limits)
+            body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
         except BodyUnread as trouble:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT
@@ -173,10 +188,18 @@ class Shell:
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
             self.turns.pop(request.protocol, None)
-        is_kept = await self.tell(call, framing, ConnectedWire(request), self.pace)
+        is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()
         return is_kept
+
+    async def _reset(self, request: web.BaseRequest) -> None:
+        """Break a connection that is used too late, as if it had been closed already."""
+        self.leases.forget(request.protocol)
+        with suppress(BodyUnread):
+            await read_body(request, self.limits)
+        if request.transport is not None:
+            await end(request.transport, request.writer, is_abrupt=True)
 
     def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
         return self.framing(

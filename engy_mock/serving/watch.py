@@ -7,8 +7,8 @@ from typing import Protocol
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.performance import Wire
-from engy_mock.vocabulary.clock import monotonic
-from engy_mock.vocabulary.wire import Call
+from engy_mock.vocabulary.clock import Clock, monotonic
+from engy_mock.vocabulary.wire import Call, Lease
 
 MAX_KEPT = 256
 """So many exchanges are kept; then the oldest go."""
@@ -81,6 +81,14 @@ class SeenWire:
     def abort(self) -> None:
         """End the connection wherever it stands."""
         self._wire.abort()
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait."""
+        self._wire.stop_reading()
+
+    def lease(self, lease: Lease, clock: Clock) -> None:
+        """From now on the connection may be used again only under this lease."""
+        self._wire.lease(lease, clock)
 
 
 class Listener(Protocol):

@@ -79,9 +79,13 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Silence of so many seconds of mock time; `math.inf` never ends."""
+    """Silence of so many seconds of mock time; `math.inf` never ends.
+
+    From one that `is_deaf` on, nothing is read from the client either.
+    """
 
     seconds: float
+    is_deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

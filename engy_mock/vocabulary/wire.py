@@ -1,8 +1,9 @@
 """What comes from a socket and what goes to it, without a socket: a `Call` in, `Step`s out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Literal
 
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Event
@@ -27,11 +28,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Status line and headers; `reason` None means the standard phrase."""
+    """Status line and headers; `reason` None means the standard phrase.
+
+    Under `version` 1.0 a body has no frame: it ends with the connection.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     reason: str | None = None
+    version: Literal["1.1", "1.0"] = "1.1"
 
     @property
     def phrase(self) -> str:
@@ -54,9 +59,13 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The head of a streamed answer; the transfer is chunked."""
+    """The head of an answer in parts; the transfer is chunked, unless the head says otherwise.
+
+    `length` is that of the body, where it is known.
+    """
 
     head: Head
+    length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +80,13 @@ class Frame(Write):
     """A piece of a body that means something by itself: one server-sent event, or the body of a whole answer.
 
     `event` is what it tells; None for a whole answer. Frames with nothing between them may share a write on
-    the socket, which other writes never do.
+    the socket, which other writes never do; `ends_write` says whether a write ends behind this one, and None
+    leaves that to sizes and settings.
     """
 
     event: Event | None = None
     is_piece: bool = False
+    ends_write: bool | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -92,9 +103,13 @@ class Unframed:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Silence of so many seconds on the schedule of the answer; `math.inf` never ends."""
+    """Silence of so many seconds on the schedule of the answer; `math.inf` never ends.
+
+    From one that `is_deaf` on, nothing is read from the connection either.
+    """
 
     seconds: float
+    is_deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +123,9 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The regular end of a streamed body."""
+    """The regular end of a streamed body; `trailers` are headers behind a chunked one."""
+
+    trailers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +135,30 @@ class Close:
     abrupt: bool = False
 
 
-Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """How long the connection may be used again behind this answer; used later, it is reset without an answer.
+
+    That is within so many seconds of mock time, and for so many answers with a lease.
+    """
+
+    seconds: float
+    requests: int | None = None
+
+
+Step = Whole | Begin | Write | Unframed | Wait | Repeat | End | Close | Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Doorstep:
+    """What happens before the body of a request is read.
+
+    `steps` are an answer that does not wait for it; without `invites` a client that asks whether it may send its
+    body hears nothing.
+    """
+
+    steps: Iterator[Step] | None = None
+    invites: bool = True
 
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:

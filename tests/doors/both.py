@@ -36,12 +36,12 @@ class Manner:
     def __str__(self) -> str:
         return f"async {self.library}" if self.is_async else self.library
 
-    def over_socket(self, mock: EngyMock, *asked: Any, timeout: float = 5.0, **request: Any) -> Outcome:
+    def over_socket(self, mock: EngyMock, *asked: Any, timeout: Any = 5.0, **request: Any) -> Outcome:
         library = LIBRARIES[self.library]
         make = library.AsyncClient if self.is_async else library.Client
         return self._run(make(base_url=mock.origin, verify=False, timeout=timeout), asked, request)
 
-    def inside(self, mock: EngyMock, *asked: Any, timeout: float = 5.0, **request: Any) -> Outcome:
+    def inside(self, mock: EngyMock, *asked: Any, timeout: Any = 5.0, **request: Any) -> Outcome:
         library: Any = LIBRARIES[self.library]
         make = mock.async_http_client if self.is_async else mock.http_client
         return self._run(make(library, timeout=timeout, follow_redirects=False), asked, request)

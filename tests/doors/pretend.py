@@ -50,6 +50,9 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
 
+    def before_body(self, call: Call) -> None:
+        """Nothing happens before a body is read."""
+
     def answer(self, call: Call, note: Callable[[Any], None] | None = None) -> Iterator[Step]:
         self.journal.append(call)
         try:

@@ -81,6 +81,19 @@ class Raw:
         data, self._read = self._read, b""
         return data, ending
 
+    def read_until_quiet(self, seconds: float) -> bytes:
+        """All that comes until nothing has come for so long; the connection stays."""
+        self.socket.settimeout(seconds)
+        try:
+            while data := self.socket.recv(65536):
+                self._read += data
+        except TimeoutError:
+            data, self._read = self._read, b""
+            return data
+        finally:
+            self.socket.settimeout(PATIENCE)
+        raise EOFError(f"the connection ended after {self._read!r}")
+
     def leave(self) -> None:
         self.socket.close()
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from engy_mock.vocabulary.wire import Begin, Close, End, Head, Step, Unframed, Wait, Whole, Write
-from tests.doors.both import MANNERS
+from tests.doors.both import LIBRARIES, MANNERS
 from tests.doors.pretend import JSON, SSE, says, whole
 
 BEGIN = Begin(Head(200, SSE))
@@ -106,10 +106,10 @@ def test_a_defect_looks_the_same(mock, service, manner, steps):
 def test_a_stall_runs_into_the_timeout_of_the_client(mock, service, manner, steps):
     """Before the head, behind it and in the body; also while the mock's own clock stands."""
     service.answers["/v1/x"] = says(*steps, Wait(math.inf), End())
-    over_socket = manner.over_socket(mock, "POST", "/v1/x", timeout=0.05)
+    timeout = LIBRARIES[manner.library].Timeout(5, read=0.2)
+    over_socket = manner.over_socket(mock, "POST", "/v1/x", timeout=timeout)
     assert over_socket.error[0].endswith(".ReadTimeout")
-    inside = manner.inside(mock, "POST", "/v1/x", timeout=0.05)
-    assert inside == over_socket
+    assert manner.inside(mock, "POST", "/v1/x", timeout=timeout) == over_socket
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "DELETE", "PROPFIND"])

@@ -1,6 +1,7 @@
 """What a client gets to see of a fault, down to the bytes: head, writes, and how the connection ended."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,19 +136,34 @@ def body_for(
 
 
 def ask(
-    engy: EngyMock, route: str = "chat", *, stream: bool = True, is_kept: bool = False, **more: Any
+    engy: EngyMock,
+    route: str = "chat",
+    *,
+    stream: bool = True,
+    is_kept: bool = False,
+    headers: Sequence[str] = (),
+    **more: Any,
 ) -> Capture:
     """One answer to the end of its connection, or with `is_kept` to the end of its body."""
-    return send(engy, PATHS[route], body_for(route, stream=stream, **more), is_kept=is_kept)
+    return send(engy, PATHS[route], body_for(route, stream=stream, **more), is_kept=is_kept, headers=headers)
 
 
-def send(engy: EngyMock, path: str, body: object, *, is_kept: bool = False) -> Capture:
-    """The same for any path and body."""
-    headers = [f"Authorization: Bearer {engy.api_key}", f"x-api-key: {engy.api_key}"]
-    headers += ["Content-Type: application/json", *(() if is_kept else ("Connection: close",))]
+def asking(
+    engy: EngyMock, path: str, body: object, *, is_kept: bool = False, headers: Sequence[str] = ()
+) -> bytes:
+    """A request as it stands on the wire."""
+    lines = [f"Authorization: Bearer {engy.api_key}", f"x-api-key: {engy.api_key}"]
+    lines += ["Content-Type: application/json", *(() if is_kept else ("Connection: close",)), *headers]
+    return request(path, json.dumps(body).encode(), *lines)
+
+
+def send(
+    engy: EngyMock, path: str, body: object, *, is_kept: bool = False, headers: Sequence[str] = ()
+) -> Capture:
+    """The same as `ask` for any path and body."""
     raw = Raw(engy.port)
     try:
-        raw.send(request(path, json.dumps(body).encode(), *headers))
+        raw.send(asking(engy, path, body, is_kept=is_kept, headers=headers))
         if is_kept:
             return Capture(b"".join(raw.read_answer()), "kept")
         data, ending = raw.read_to_end()

@@ -1,6 +1,7 @@
 """Settings act on the next request, and a remembered answer does not outlive a changed one."""
 
 import base64
+import re
 
 import httpx2
 import pytest
@@ -42,3 +43,28 @@ def test_limits_of_pictures(engy, post):
     assert post("chat/completions", **body) == (413, "2 images, at most 1 allowed")
     engy.settings.max_images, engy.settings.max_image_bytes = 2, 20
     assert post("chat/completions", **body) == (413, "image 1 has 58 bytes, at most 20 allowed")
+
+
+@pytest.mark.parametrize(
+    ("wording", "phrase"),
+    [
+        ("engy", "the context window of glm-5.2 is 262144"),
+        ("openai", "maximum context length is 262144 tokens"),
+        ("vllm", "maximum context length is 262144 tokens"),
+        ("llama.cpp", "exceeds the available context size of 262144 tokens"),
+        ("anthropic", "tokens > 262144 maximum"),
+    ],
+)
+def test_overflows_are_worded_as_other_vendors_do(engy, wording, phrase):
+    """R-42, R-41: the phrase that clients look for, the numbers, and the code as ever."""
+    engy.settings.overflow_wording = wording
+    prompt = "word " * 240_000
+    body = {"model": "glm-5.2", "prompt": prompt, "max_tokens": 32_768}
+    answer = httpx2.post(
+        f"{engy.base_url}/completions", json=body, headers={"Authorization": f"Bearer {engy.api_key}"}, timeout=60
+    )
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "context_length_exceeded")
+    assert phrase in error["message"]
+    counted = int(re.findall(r"\d{6}", error["message"])[0])
+    assert counted > 240_000

@@ -1,15 +1,14 @@
-"""Faults of the transfer: how a connection ends, falls silent or breaks ("Transport")."""
+"""Faults of the transfer: an answer that breaks, ends too soon or is none ("Transport")."""
 
-import math
 from collections.abc import Iterator
 
-from engy_mock.scripting.fault import Count, Fault, Seconds, fault
-from engy_mock.scripting.places import parted, upto
-from engy_mock.vocabulary.events import Cut, Event, Heartbeat, Pause
-from engy_mock.vocabulary.wire import Close, Step, Wait
+from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.places import upto
+from engy_mock.vocabulary.events import Cut, Event
+from engy_mock.vocabulary.wire import Close, Step, Unframed
 
-BEAT_SECONDS = 1.0
-"""The time between two signs of life, unless a kind says otherwise."""
+GREETING = b"SSH-2.0-engy_mock\r\n"
+"""How another protocol begins."""
 
 
 @fault("reset")
@@ -47,45 +46,6 @@ class Truncate(Fault):
         return upto(self.after, events)
 
 
-@fault("stall")
-class Stall(Fault):
-    """Fall silent after some pieces, for ever or for so many seconds."""
-
-    after: Count = 0
-    seconds: Seconds | None = None
-
-    def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The first pieces, silence, the rest."""
-        before, rest = parted(events, self.after)
-        yield from before
-        yield Pause(math.inf if self.seconds is None else self.seconds)
-        yield from rest
-
-
-@fault("stall-with-comments", streams=True)
-class StallWithComments(Fault):
-    """Send comment lines instead of what is left of the answer, for ever."""
-
-    after: Count = 0
-
-    def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The first pieces, then signs of life."""
-        yield from upto(self.after, events)
-        yield Heartbeat(BEAT_SECONDS)
-
-
-@fault("slow-headers")
-class SlowHeaders(Fault):
-    """Say nothing at all for so many seconds, then answer."""
-
-    seconds: Seconds
-
-    def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """A pause before the first byte."""
-        yield Wait(self.seconds)
-        yield from steps
-
-
 @fault("reset-before-headers")
 class ResetBeforeHeaders(Fault):
     """Read the request, then break the connection by RST."""
@@ -101,4 +61,14 @@ class EmptyReply(Fault):
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """No byte at all."""
+        yield Close()
+
+
+@fault("garbage-reply")
+class GarbageReply(Fault):
+    """Answer in another protocol than HTTP, then close the connection."""
+
+    def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """A greeting that no client of HTTP expects."""
+        yield Unframed(GREETING)
         yield Close()

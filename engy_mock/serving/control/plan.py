@@ -12,7 +12,7 @@ from engy_mock.serving.control.exchanges import ChoiceForm, UsageForm, choice_fo
 from engy_mock.serving.control.form import Form
 from engy_mock.serving.control.house import House, Order
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.wire import Begin, Call, Close, Repeat, Step, Unframed, Wait, Whole, Write
+from engy_mock.vocabulary.wire import Begin, Call, Close, Lease, Repeat, Step, Unframed, Wait, Whole, Write
 
 MAX_STEPS = 1000
 MAX_TEXT = 64 * 1024
@@ -34,7 +34,7 @@ class PlanWish(Form):
 class StepForm(Form):
     """One step of the answer: bytes as text, a wait in seconds (null: for ever), or how the connection ends."""
 
-    kind: Literal["begin", "whole", "write", "unframed", "wait", "repeat", "end", "close", "reset"]
+    kind: Literal["begin", "whole", "write", "unframed", "wait", "repeat", "lease", "end", "close", "reset"]
     seconds: float | None = None
     text: str | None = None
 
@@ -119,6 +119,8 @@ def _form(step: Step) -> StepForm:
             return StepForm(kind="repeat", seconds=step.seconds, text=_text(step.data))
         case Close():
             return StepForm(kind="reset" if step.abrupt else "close")
+        case Lease():
+            return StepForm(kind="lease")
     return StepForm(kind="end")
 
 

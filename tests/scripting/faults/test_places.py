@@ -3,6 +3,7 @@
 import pytest
 
 from engy_mock import MockError
+from engy_mock.scripting import fault
 from engy_mock.scripting.faults.transport import CutOff, Reset
 from engy_mock.vocabulary.events import Cut, Ended, Finished, Started, TextDelta, UsageReported
 from engy_mock.vocabulary.generation import Usage
@@ -86,7 +87,6 @@ def test_what_does_not_apply_is_counted(engy):
         ({"kind": "reset", "after": -1}, "reset: after is -1: "),
         ({"kind": "reset", "after": "2"}, "reset: after is '2': "),
         ({"kind": "reset", "after": True}, "reset: after is True: "),
-        ({"kind": "slow-headers"}, "slow-headers: seconds is missing"),
         ({"after": 1}, "a fault needs kind"),
         (7, "a fault is one of the catalogue"),
     ],
@@ -95,6 +95,19 @@ def test_mistakes_name_what_is_meant(engy, wanted, said):
     with pytest.raises(MockError) as caught:
         engy.when().faults(wanted)
     assert said in str(caught.value)
+
+
+def test_a_missing_parameter_is_named(engy, monkeypatch):
+    """A kind may demand a parameter; most have a default for each."""
+    monkeypatch.setattr(fault, "KINDS", dict(fault.KINDS))
+
+    @fault.fault("own-kind")
+    class OwnKind(fault.Fault):
+        level: fault.Count
+
+    assert OwnKind(level=1).level == 1
+    with pytest.raises(MockError, match="own-kind: level is missing"):
+        engy.when().faults("own-kind")
 
 
 def test_any_function_of_events_is_a_fault(engy):

@@ -1,0 +1,121 @@
+"""What a body says: read, checked against its model, measured, and remembered for the next time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from engy_mock.books.accounts import Account
+from engy_mock.dialects import routes
+from engy_mock.dialects.admission import Body
+from engy_mock.dialects.conversation import BROKEN
+from engy_mock.dialects.routes import Route
+from engy_mock.gateway.memory import Memory
+from engy_mock.gateway.settings import Settings
+from engy_mock.model import contracts
+from engy_mock.model.cards import ModelCard
+from engy_mock.model.catalog import Catalog
+from engy_mock.model.engine import Engine, Prepared, takes_no_images
+from engy_mock.model.records import Records
+from engy_mock.model.vendors import VENDORS
+from engy_mock.vocabulary.errors import InvalidRequest, ModelNotFound
+from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.request import GenerationRequest
+
+MAX_KNOWN = 512
+MAX_KNOWN_BODY = 32 * 1024
+MAX_KNOWN_TOKENS = 4096
+
+
+@dataclass(slots=True)
+class Understood:
+    """A body as the service understands it, and what the model says to it once it has been asked.
+
+    `discounted` is such an answer, and the same with the tokens of its prompt that were cached last time.
+    """
+
+    prepared: Prepared
+    generation: Generation | None = None
+    discounted: tuple[Generation, Generation] | None = None
+    memory: Memory = field(default_factory=Memory)
+
+
+class Mocked(Protocol):
+    """The mock that is spoken to."""
+
+    catalog: Catalog
+    records: Records
+    settings: Settings
+
+
+class Understanding:
+    """Reads the bodies of one mock; a body that came before is not read again."""
+
+    def __init__(self, mocked: Mocked, engine: Engine) -> None:
+        self._mocked = mocked
+        self._engine = engine
+        self._known: dict[tuple[object, ...], Understood] = {}
+
+    def forget(self) -> None:
+        """Read everything anew."""
+        self._known = {}
+
+    def understood(self, what: bytes, body: Body, route: Route, account: Account) -> Understood:
+        """The request in a body, measured; a body that came before is not read again."""
+        known = self._known
+        settings = self._mocked.settings
+        key: tuple[object, ...] = (what, self._mocked.catalog.version, settings.strict_tools)
+        key += (settings.max_images, settings.max_image_bytes)
+        if route.surface.is_prefixed_model:
+            key += self._mocked.records.of(account.name).callable_models()
+        found = known.get(key)
+        if found is None:
+            found = Understood(self._prepare(body.document(), route, account))
+            if len(body.data) <= MAX_KNOWN_BODY:
+                if len(known) >= MAX_KNOWN:
+                    known.clear()
+                known[key] = found
+        return found
+
+    def _prepare(self, body: Mapping[str, Any], route: Route, account: Account) -> Prepared:
+        """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
+        model = body.get("model")
+        card = self._card(model) if isinstance(model, str) else None
+        waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
+        try:
+            dialect = routes.reader(route, strict_tools=self._mocked.settings.strict_tools)
+            request = dialect.parse(body, route.surface, any_number=waived)
+        except InvalidRequest as error:
+            # Pictures are looked at when the model is known and takes them (E-75 to E-77).
+            if isinstance(model, str) and error.violations and all(v.kind in BROKEN for v in error.violations):
+                found = self._model(model, route, account)
+                if not found.takes_images:
+                    raise takes_no_images(found) from error
+            raise
+        return self.measured(request, route, account)
+
+    def measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
+        """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
+        card = self._model(request.model, route, account)
+        request = contracts.apply(request, card)
+        return self._engine.prepare(
+            request,
+            card,
+            max_scored=route.surface.max_scored_tokens,
+            max_images=self._mocked.settings.max_images,
+            max_image_bytes=self._mocked.settings.max_image_bytes,
+            wording=self._mocked.settings.overflow_wording,
+        )
+
+    def _model(self, name: str, route: Route, account: Account) -> ModelCard:
+        """The model of this name on this route; raises ApiError."""
+        surface = route.surface
+        if not surface.is_prefixed_model:
+            return self._mocked.catalog.find(name)
+        vendors = surface.vendors.get(route.dialect.endpoint, VENDORS)
+        return self._mocked.records.of(account.name).model(name, self._mocked.catalog, vendors)
+
+    def _card(self, model: str) -> ModelCard | None:
+        try:
+            return self._mocked.catalog.find(model)
+        except ModelNotFound:
+            return None

@@ -1,0 +1,142 @@
+"""The scenarios that come with the package: each is found, sound, told well, and does all that it says."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jsonschema
+import pytest
+import yaml
+
+from engy_mock import EngyMock
+from engy_mock.cli import main
+from engy_mock.scripting.fault import told
+from engy_mock.scripting.forms import schema
+from engy_mock.scripting.library import Library, shipped
+from engy_mock.scripting.scenario import Scenario
+from engy_mock.serving.limits import Limits
+from tests.doors.raw import PATIENCE
+from tests.scripting.captured import Capture
+from tests.scripting.meeting import everywhere, made_to_measure, rules_of
+
+NAMES = sorted(path.stem for path in shipped().iterdir())
+
+LEAST = 45
+"""So many scenarios have been promised at least."""
+
+CROWDS = {"crowded": 6}
+"""How many answers are under way meanwhile, where that matters."""
+
+
+def test_there_are_enough():
+    """All files are scenarios, and the library finds each by its name."""
+    assert len(NAMES) >= LEAST
+    assert Library().names() == NAMES
+    assert {path.suffix for path in shipped().iterdir()} == {".yaml"}
+
+
+def test_they_are_checked_and_listed(capsys: pytest.CaptureFixture[str]):
+    """`engy-mock check` finds nothing wrong, `engy-mock scenarios list` tells each in a line."""
+    assert main(["check", *NAMES]) == 0
+    assert capsys.readouterr().out == "".join(f"{name}: good\n" for name in NAMES)
+    assert main(["scenarios", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == NAMES
+    assert all(len(line.split()) > 8 for line in lines)
+
+
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_told_well(name: str, validator: jsonschema.Draft202012Validator):
+    """It says what happens and what a good client does, in sentences, and editors agree with its form."""
+    scenario = Library().find(name)
+    for text in (scenario.description, scenario.good_client):
+        assert len(text.split()) >= 8, text
+        assert text[0].isupper() or text[0] == "x" or text.startswith(("glm", "qwen"))
+        assert text.endswith("."), text
+    assert scenario.description != scenario.good_client
+    document = yaml.safe_load((shipped() / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert [error.message for error in validator.iter_errors(document)] == []
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[EngyMock, EngyMock]]:
+    """Two mocks of one seed in which nothing takes long."""
+    limits = Limits(stall_seconds=0.02)
+    with (
+        EngyMock(time_scale=0.001, limits=limits) as here,
+        EngyMock(time_scale=0.001, limits=limits) as there,
+    ):
+        yield here, there
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_does_what_it_says(served: tuple[EngyMock, EngyMock], name: str):
+    """D-1, D-8: every rule takes part, every fault finds a place, the books are right; twice to the byte."""
+    here, there = served
+    scenario = Library().find(name)
+    seen = played(here, scenario)
+    entries = list(here.journal)
+    met = {rule for entry in entries for rule in (entry.rule or "").split(" + ")}
+    rules = rules_of(scenario)
+    assert [rule.name for rule in rules if rule.name not in met] == []
+    applied = {own for entry in entries for own in entry.faults}
+    assert [told(own) for rule in rules for own in rule.faults if told(own) not in applied] == []
+    # A page has no pieces, and no model that has made it: what is for these finds no place in it.
+    assert [entry for entry in entries if entry.not_applied and entry.request is not None] == []
+    again = played(there, scenario)
+    assert [one.status for one in again] == [one.status for one in seen]
+    assert [
+        place for place, (one, other) in enumerate(zip(seen, again, strict=True)) if not is_same(one, other)
+    ] == []
+    if not rules:
+        calm = played(there, scenario, is_calm=True)
+        assert [one.body for one in calm] != [one.body for one in seen]
+
+
+def played(engy: EngyMock, scenario: Scenario, *, is_calm: bool = False) -> list[Capture]:
+    """What clients get to see while a scenario is under way, or without it, round by round."""
+    engy.reset()
+    if not is_calm:
+        engy.scenario(scenario.name)
+    seen = []
+    for seconds in (*[phase.seconds or 0 for phase in scenario.phases], 61, 0):
+        with crowd(engy, CROWDS.get(scenario.name, 0)):
+            seen += [asking.sent(engy) for asking in (*made_to_measure(scenario), *everywhere())]
+        engy.clock.advance(seconds)
+    settled(engy)
+    return seen
+
+
+@contextmanager
+def crowd(engy: EngyMock, size: int) -> Iterator[None]:
+    """So many answers are under way meanwhile, begun and not read."""
+    begun = [engy.gateway.answer(everywhere()[0].call(engy)) for _ in range(size)]
+    for steps in begun:
+        next(steps)
+    yield
+    for steps in begun:
+        for _ in steps:
+            pass
+
+
+def settled(engy: EngyMock) -> None:
+    """Nothing is held, or soon is not, since answers without an end are over with their connection; no defect."""
+    end = time.monotonic() + PATIENCE
+    while engy.gateway.accounts.default.held_micro:
+        assert time.monotonic() < end, "a hold is never settled"
+        time.sleep(0.005)
+    assert engy.gateway.defects == []
+
+
+def is_same(one: Capture, other: Capture) -> bool:
+    """Whether two captures are equal; how often an endless sign of life came is left to time."""
+    if one.raw == other.raw:
+        return one.ending == other.ending
+    return not (one.is_complete or other.is_complete) and (
+        one.raw.startswith(other.raw) or other.raw.startswith(one.raw)
+    )
