@@ -45,13 +45,14 @@ UNSAFE_METHODS = frozenset({("os", "urandom"), ("yaml", "unsafe_load"), ("yaml",
 
 DISTRIBUTION_OF = {
     "multidict": "aiohttp",
+    "prometheus_client": "prometheus-client",
     "pydantic_core": "pydantic",
     "typing_extensions": "typing-extensions",
     "yaml": "pyyaml",
 }
 """Where a module comes with a distribution of another name."""
 
-EXTRAS_FOR_USERS = ("httpx", "httpx2", "pytest", "speed", "templates")
+EXTRAS_FOR_USERS = ("httpx", "httpx2", "metrics", "pytest", "speed", "templates")
 
 TAKES_THE_ORDER = frozenset({"enumerate", "iter", "list", "tuple", "zip"})
 

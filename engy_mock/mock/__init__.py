@@ -12,7 +12,7 @@ from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Unpack
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
+    from engy_mock.serving.watch import Watch
     from engy_mock.vocabulary.clock import Clock
     from engy_mock.vocabulary.request import GenerationRequest
 
@@ -42,7 +43,8 @@ class EngyMock(WithoutSocket, Expecting):
     tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
     path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
     that come with the package. With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
-    `control_token` is what callers of that have to show, and has to be set where others reach the port.
+    `control_token` is what callers of that have to show, and has to be set where others reach the port,
+    and `complaints` tells it what is wrong with files that this mock depends on.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class EngyMock(WithoutSocket, Expecting):
         scenario_folders: Iterable[str | Path] = (),
         control: bool = False,
         control_token: str | None = None,
+        complaints: Callable[[], Sequence[str]] = tuple,
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
@@ -75,6 +78,8 @@ class EngyMock(WithoutSocket, Expecting):
         self._time_scale = time_scale
         self._has_control = control
         self._control_token = control_token
+        self._complaints = complaints
+        self._prepare: Callable[[EngyMock], None] | None = None
         self._loop_factory = loop_factory
         self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
         folders = tuple(scenario_folders)
@@ -202,7 +207,24 @@ class EngyMock(WithoutSocket, Expecting):
             self.gateway.clock.set(self._first_time)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
+        if self._prepare is not None:
+            self._prepare(self)
         self._abandon()
+
+    def prepare_by(self, prepare: Callable[[EngyMock], None]) -> None:
+        """Let a function set the mock up, now and again after each reset."""
+        self._prepare = prepare
+        prepare(self)
+
+    @property
+    def watch(self) -> Watch:
+        """What sees every exchange on its way; whoever wants to know of them becomes one of its `listeners`."""
+        from engy_mock.serving.watch import Watch
+
+        shell = self._serving_shell()
+        if shell.watch is None:
+            shell.watch = Watch()
+        return shell.watch
 
     def app(self) -> web.Application:
         """The same service as an application for `aiohttp_client`, on the test's own loop; needs no start."""
@@ -256,7 +278,8 @@ class EngyMock(WithoutSocket, Expecting):
             if self._has_control:
                 from engy_mock.serving.control import add_control
 
-                add_control(
+                control = add_control(
                     self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
                 )
+                control.house.complaints = self._complaints
         return self._shell

@@ -50,6 +50,12 @@ class Seen:
             self.writes.append((now, data))
 
     @property
+    def is_streamed(self) -> bool:
+        """It is a stream that was asked for."""
+        request = None if self.entry is None else self.entry.request
+        return request is not None and request.is_streamed
+
+    @property
     def is_cut(self) -> bool:
         """More was sent than was kept."""
         return self.size > self.kept
@@ -110,12 +116,19 @@ class Watch:
         self.listeners: list[Listener] = []
         self._lock = Lock()
         self._kept: OrderedDict[int, Seen] = OrderedDict()
+        self._open: dict[int, Seen] = {}
+
+    @property
+    def open(self) -> list[Seen]:
+        """The exchanges under way."""
+        with self._lock:
+            return list(self._open.values())
 
     def begin(self, call: Call) -> Seen:
         """An exchange begins."""
         seen = Seen(call, monotonic())
         with self._lock:
-            self._kept[id(seen)] = seen
+            self._kept[id(seen)] = self._open[id(seen)] = seen
             if len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         for listener in self.listeners:
@@ -125,6 +138,8 @@ class Watch:
     def end(self, seen: Seen) -> None:
         """It is over."""
         seen.seconds = monotonic() - seen.began
+        with self._lock:
+            self._open.pop(id(seen), None)
         for listener in self.listeners:
             listener.ended(seen)
 

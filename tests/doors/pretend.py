@@ -20,6 +20,7 @@ class Settings:
 
     closed_accounts: bool = False
     allowed_hosts: frozenset[str] = frozenset()
+    cors_origins: frozenset[str] = frozenset()
     hurries_retries: bool = True
     scenario_header: bool = False
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -109,6 +110,11 @@ def add_control(
     """Let a shell answer control calls as well."""
     watch = shell.watch = shell.watch or Watch()
     house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch)
+    # Who has not installed what metrics need, can do without.
+    with suppress(ImportError):
+        from engy_mock.serving.metrics import Metrics
+
+        house.metrics = Metrics(watch).text
     shell.aside = control = Control(house, Guard(token))
     return control
 

@@ -95,7 +95,7 @@ def show(house: House, order: Order) -> AccountDetail:
 def open_one(house: House, order: Order) -> AccountDetail:
     """Open one."""
     wish = order.body
-    account = house.gateway.accounts.open(wish.name, key=wish.key, **_terms(wish))
+    account = house.gateway.accounts.open(wish.name, key=wish.key, **terms(wish))
     return AccountDetail(**_standing(account), keys=list(account.keys))
 
 
@@ -104,10 +104,10 @@ def change(house: House, order: Order) -> AccountDetail:
     account, wish = _named(house, order.name), order.body
     if wish.balance_micro is not None and wish.deposit_micro is not None:
         raise Refused(400, "say either balance_micro or deposit_micro", param="deposit_micro")
-    terms = _terms(wish)
-    before = {name: getattr(account, name) for name in terms}
+    said = terms(wish)
+    before = {name: getattr(account, name) for name in said}
     try:
-        for name, value in terms.items():
+        for name, value in said.items():
             setattr(account, name, value)
         if wish.revoke_key is not None:
             account.revoke(wish.revoke_key)
@@ -131,7 +131,7 @@ def _named(house: House, name: str) -> Account:
     raise Refused(404, f"there is no account {name!r:.80}")
 
 
-def _terms(wish: Agreement) -> dict[str, Any]:
+def terms(wish: Agreement) -> dict[str, Any]:
     """What is said of the agreement; a limit may be said to be none."""
     said = {name: getattr(wish, name) for name in Agreement.model_fields if name in wish.model_fields_set}
     for name in ("balance_micro", "discount_percent", "prices"):
