@@ -240,7 +240,7 @@ def test_only_the_shell_waits() -> None:
 
 
 def test_nothing_by_chance() -> None:
-    """Chance and time have one place each; nothing runs code from data; no order comes from a set."""
+    """Chance and time have one place each; nothing runs code from data; no order comes from a set (Q-25)."""
     findings = [
         finding
         for module, tree in SOURCES.items()
