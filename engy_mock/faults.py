@@ -46,6 +46,11 @@ from engy_mock.scripting.faults.content import ReasoningElsewhere as ReasoningEl
 from engy_mock.scripting.faults.content import ReasoningEmptyChunks as ReasoningEmptyChunks
 from engy_mock.scripting.faults.content import ReasoningOnly as ReasoningOnly
 from engy_mock.scripting.faults.content import RefusalText as RefusalText
+from engy_mock.scripting.faults.doors import RefusedWindow as RefusedWindow
+from engy_mock.scripting.faults.doors import TlsExpired as TlsExpired
+from engy_mock.scripting.faults.doors import TlsHandshakeStall as TlsHandshakeStall
+from engy_mock.scripting.faults.doors import TlsSelfSigned as TlsSelfSigned
+from engy_mock.scripting.faults.doors import TlsWrongHost as TlsWrongHost
 from engy_mock.scripting.faults.envelope import CreatedOdd as CreatedOdd
 from engy_mock.scripting.faults.envelope import DeepExtras as DeepExtras
 from engy_mock.scripting.faults.envelope import DuplicateKeys as DuplicateKeys
@@ -148,6 +153,7 @@ from engy_mock.scripting.faults.quirks import NamelessModel as NamelessModel
 from engy_mock.scripting.faults.quirks import RelayedWorkerError as RelayedWorkerError
 from engy_mock.scripting.faults.quirks import ThinUsage as ThinUsage
 from engy_mock.scripting.faults.quirks import WorkerFields as WorkerFields
+from engy_mock.scripting.faults.redirects import RedirectDropsAuth as RedirectDropsAuth
 from engy_mock.scripting.faults.redirects import RedirectLoop as RedirectLoop
 from engy_mock.scripting.faults.redirects import RedirectToHttp as RedirectToHttp
 from engy_mock.scripting.faults.responses_events import ContentPartAddedMissing as ContentPartAddedMissing

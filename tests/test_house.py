@@ -52,7 +52,7 @@ DISTRIBUTION_OF = {
 }
 """Where a module comes with a distribution of another name."""
 
-EXTRAS_FOR_USERS = ("httpx", "httpx2", "metrics", "pytest", "speed", "templates")
+EXTRAS_FOR_USERS = ("httpx", "httpx2", "metrics", "pytest", "speed", "templates", "tls")
 
 TAKES_THE_ORDER = frozenset({"enumerate", "iter", "list", "tuple", "zip"})
 

@@ -51,7 +51,10 @@ _log = logging.getLogger("engy_mock")
 
 @dataclass(slots=True)
 class Gateway:
-    """One pretend service with its state; every method may be called from any thread."""
+    """One pretend service with its state; every method may be called from any thread.
+
+    `annex` opens a second door to it, and gives its address; None where there is only one.
+    """
 
     seed: int = 0
     clock: Clock = field(default_factory=StandingClock)
@@ -65,6 +68,7 @@ class Gateway:
     script: Script = field(init=False)
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
+    annex: Callable[[], str] | None = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
@@ -153,8 +157,7 @@ class Gateway:
         journal: Journal | None = self.journal
         hold: Hold | None = None
         try:
-            # Phases have models and settings of their own, so that their time counts from here on.
-            self.scenes.stage.tick()
+            self.scenes.stage.tick()  # phases have models of their own
             check_host(call, self.settings.allowed_hosts)
             if origin is not None:
                 check_upgrade(call, origin, self.settings.cors_origins)

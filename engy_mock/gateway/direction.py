@@ -1,6 +1,6 @@
 """What rules and scenarios make of a call: which of them have a say, and what their faults do to the answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -42,6 +42,7 @@ class Mocked(Protocol):
     catalog: Catalog
     script: Script
     scenes: Scenes
+    annex: Callable[[], str] | None
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -127,13 +128,15 @@ class Direction:
                 open_of_key=exchange.crowd[1],
                 prompt_tokens=prepared.prompt_tokens if prepared is not None else 0,
                 memory=used.rule.memory,
+                annex=self._mocked.annex,
                 again=None if prepared is None else another(catalog, seed, prepared, cached),
             )
 
         occasions = {used.rule.name: occasion(used) for used in found.used}
         trouble = chosen([(own, occasions[used.rule.name]) for own, used in found.faults])
         named = (used.rule.name for used in found.used)
-        words = [told(own) for own in trouble.faults]
+        # What a kind has chosen is named without its parameters: a second door's port is no part of a plan.
+        words = [*(told(own) for _, own in trouble.written), *(own.kind for own in trouble.faults)]
         entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
         if isinstance(said, Generation):
             said = with_call_ids(trouble.retold(said), entry.request_id)

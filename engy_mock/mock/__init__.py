@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -12,7 +13,8 @@ from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
     from typing import Unpack
@@ -42,7 +44,9 @@ class EngyMock(WithoutSocket, Expecting):
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
     tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
     path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
-    that come with the package. With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
+    that come with the package. With `tls` it speaks TLS: `valid`, or with a certificate that is `expired`, for the
+    `wrong-host` or `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
     `control_token` is what callers of that have to show, and has to be set where others reach the port,
     and `complaints` tells it what is wrong with files that this mock depends on.
     """
@@ -59,6 +63,7 @@ class EngyMock(WithoutSocket, Expecting):
         time_scale: float = 1.0,
         scenarios: Iterable[str | Path | Scenario] = (),
         scenario_folders: Iterable[str | Path] = (),
+        tls: str | None = None,
         control: bool = False,
         control_token: str | None = None,
         complaints: Callable[[], Sequence[str]] = tuple,
@@ -80,6 +85,12 @@ class EngyMock(WithoutSocket, Expecting):
         self._control_token = control_token
         self._complaints = complaints
         self._prepare: Callable[[EngyMock], None] | None = None
+        self._seed = seed
+        self._tls = tls
+        if tls is not None:
+            from engy_mock.serving.security import check
+
+            check(tls)
         self._loop_factory = loop_factory
         self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
         folders = tuple(scenario_folders)
@@ -185,16 +196,24 @@ class EngyMock(WithoutSocket, Expecting):
         if self._has_control and self._control_token is None and not is_loopback(self._host):
             raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
-        thread = ServerThread(
-            self._serving_shell(), listen(self._host, self._wanted_port), self._host, self._loop_factory
-        )
+        security, tls = None, self._tls
+        if tls is not None and tls != "handshake-stall":
+            from engy_mock.serving.security import context
+
+            security = context(tls, self._seed, self._host)
+        listener = listen(self._host, self._wanted_port)
+        scheme = "http" if tls is None else "https"
+        shell, factory = self._serving_shell(), self._loop_factory
+        thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
         thread.start()
         self._thread = thread
+        self.gateway.annex = thread.annex
         return self
 
     def stop(self) -> None:
         """Close the port; stalls and connections end at once. A second time does nothing."""
         thread, self._thread = self._thread, None
+        self.gateway.annex = None
         if thread is not None:
             thread.stop()
         self._abandon()
@@ -210,6 +229,27 @@ class EngyMock(WithoutSocket, Expecting):
         if self._prepare is not None:
             self._prepare(self)
         self._abandon()
+        if self.is_running:
+            self._running().accept()
+
+    def refuse_connections(self, seconds: float | None = None) -> AbstractContextManager[None]:
+        """Take no new connections for so many seconds, or until the end of a `with` block; the port is the same.
+
+        `with engy.refuse_connections(): ...` Connections that are there go on. The seconds are those of the wall,
+        stretched by `time_scale`: nobody can reach a mock to see its own time.
+        """
+        thread = self._running()
+        thread.refuse()
+        if seconds is not None:
+            thread.accept_after(seconds * self._time_scale)
+        return _opening(thread)
+
+    @property
+    def authority(self) -> str:
+        """The certificate of whoever signs those of `tls`, as PEM: `ssl.create_default_context(cadata=...)`."""
+        from engy_mock.serving.certificates import authority
+
+        return authority(self._seed).text
 
     def prepare_by(self, prepare: Callable[[EngyMock], None]) -> None:
         """Let a function set the mock up, now and again after each reset."""
@@ -283,3 +323,13 @@ class EngyMock(WithoutSocket, Expecting):
                 )
                 control.house.complaints = self._complaints
         return self._shell
+
+
+@contextmanager
+def _opening(thread: ServerThread) -> Iterator[None]:
+    """Open the port again behind a block."""
+    try:
+        yield
+    finally:
+        if thread.is_alive:
+            thread.accept()

@@ -17,8 +17,8 @@ class Occasion:
     from a shared stream. `use` counts the uses of the rule from 0, `tokens` what the answers before have come to,
     `since` is the mock time since the rule came into force, `now` the mock time in Unix seconds, `open_requests`
     how many calls are being answered, this one among them (`open_of_key`: those of the same key), `memory` what
-    the rule remembers of its uses. `again` makes the answer that another seed would have made; None where nothing
-    was asked of the model.
+    the rule remembers of its uses. `annex` gives the address of a second door to the mock, None where there is
+    none. `again` makes the answer that another seed would have made; None where nothing was asked of the model.
     """
 
     asked: Asked
@@ -32,6 +32,7 @@ class Occasion:
     open_of_key: int = 1
     prompt_tokens: int = 0
     memory: Memory = field(default_factory=Memory, compare=False)
+    annex: Callable[[], str] | None = field(default=None, compare=False)
     again: Callable[[str], Generation] | None = field(default=None, compare=False)
 
     def draws(self, *what: Part) -> Draws:

@@ -6,8 +6,10 @@ import ipaddress
 import logging
 import socket
 from contextlib import suppress
+from ssl import SSLContext
 
 from engy_mock.serving.connections import Doorkeeper
+from engy_mock.serving.security import Mute
 from engy_mock.serving.shell import Shell
 from engy_mock.vocabulary.errors import MockError
 
@@ -49,40 +51,66 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def origin(host: str, port: int) -> str:
+def origin(host: str, port: int, *, scheme: str = "http") -> str:
     """The address under which a client on this machine finds what listens there."""
     nearest = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{nearest}]:{port}" if ":" in nearest else f"http://{nearest}:{port}"
+    return f"{scheme}://[{nearest}]:{port}" if ":" in nearest else f"{scheme}://{nearest}:{port}"
 
 
 class Server:
-    """Serves a shell on a listening socket, on the loop that runs when it starts."""
+    """Serves a shell on listening sockets, on the loop that runs when it starts.
 
-    def __init__(self, shell: Shell, listener: socket.socket) -> None:
+    With `security` its connections are encrypted; one that `is_mute` takes them and never says a word.
+    """
+
+    def __init__(
+        self, shell: Shell, listener: socket.socket, security: SSLContext | None = None, *, is_mute: bool = False
+    ) -> None:
         self._shell = shell
         self._listener = listener
+        self._security = security
+        self._is_mute = is_mute
+        self._mute: dict[Mute, asyncio.BaseTransport] = {}
         self._keeper: Doorkeeper | None = None
-        self._accepting: asyncio.AbstractServer | None = None
+        self._accepting: list[asyncio.AbstractServer] = []
+        self._listeners: list[socket.socket] = []
 
     async def start(self) -> None:
         """Accept connections from now on."""
+        self._keeper = Doorkeeper(self._shell, asyncio.get_running_loop())
+        await self.accept(self._listener)
+
+    async def accept(self, listener: socket.socket) -> None:
+        """Accept connections on one more socket."""
+        assert self._keeper is not None
+        made = (lambda: Mute(self._mute)) if self._is_mute else self._keeper
         loop = asyncio.get_running_loop()
-        self._keeper = Doorkeeper(self._shell, loop)
-        self._accepting = await loop.create_server(self._keeper, sock=self._listener, backlog=BACKLOG)
+        self._listeners.append(listener)
+        self._accepting.append(await loop.create_server(made, sock=listener, backlog=BACKLOG, ssl=self._security))
+
+    async def refuse(self) -> None:
+        """Close all sockets that listen; connections that are there go on."""
+        # asyncio loses a connection, with a warning, that it has just accepted for a server that is closed then.
+        with suppress(NotImplementedError):  # loops on Windows accept in another way
+            for listener in self._listeners:
+                asyncio.get_running_loop().remove_reader(listener)
+        for _ in range(TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
+        for accepting in self._accepting:
+            accepting.close()
+        self._accepting.clear()
+        self._listeners.clear()
 
     async def stop(self) -> None:
         """Close the socket and all connections; answers under way are broken off and settle their books."""
-        if self._accepting is None or self._keeper is None:
+        if self._keeper is None:
             self._listener.close()
             return
-        # asyncio loses a connection, with a warning, that it has just accepted for a server that is closed then.
-        with suppress(NotImplementedError):  # loops on Windows accept in another way
-            asyncio.get_running_loop().remove_reader(self._listener)
-        for _ in range(TURNS_TO_ACCEPT):
-            await asyncio.sleep(0)
-        self._accepting.close()
-        self._keeper.close_all()
+        await self.refuse()
         for _ in range(TURNS_TO_CLOSE):
-            if self._keeper.is_empty:
+            if self._keeper.is_empty and not self._mute:
                 break
+            self._keeper.close_all()
+            for transport in list(self._mute.values()):
+                transport.close()
             await asyncio.sleep(0)

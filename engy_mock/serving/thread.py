@@ -4,11 +4,15 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
+from ssl import SSLContext
+from typing import Any
 
-from engy_mock.serving.server import Server, origin
+from engy_mock.serving.server import Server, listen, origin
 from engy_mock.serving.shell import Shell
+from engy_mock.vocabulary.errors import MockError
 
 STOP_SECONDS = 5.0
 """How long a stop waits for the thread before it says that something is wrong."""
@@ -17,7 +21,7 @@ log = logging.getLogger("engy_mock")
 
 
 class ServerThread:
-    """Serves a shell on a listening socket, on a loop of its own, until `stop`."""
+    """Serves a shell on a listening socket, on a loop of its own, until `stop`; `is_open` unless it refuses."""
 
     def __init__(
         self,
@@ -25,13 +29,21 @@ class ServerThread:
         listener: socket.socket,
         host: str,
         loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+        security: SSLContext | None = None,
+        *,
+        scheme: str = "http",
     ) -> None:
         self.port: int = listener.getsockname()[1]
-        self.origin = origin(host, self.port)
+        self.origin = origin(host, self.port, scheme=scheme)
+        self._host = host
+        self._scheme = scheme
         self._loop_factory = loop_factory
         self._listener = listener
-        self._server = Server(shell, listener)
+        self._server = Server(shell, listener, security, is_mute=security is None and scheme == "https")
+        self._annex: str | None = None
+        self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.is_open = True
         self._stopping = asyncio.Event()
         self._has_started = threading.Event()
         self._failure: BaseException | None = None
@@ -60,6 +72,48 @@ class ServerThread:
         self._thread.join(STOP_SECONDS)
         if self._thread.is_alive():
             log.error("the server's thread did not end within %g seconds", STOP_SECONDS)
+
+    def annex(self) -> str:
+        """The address of a second port behind which the same is served; it is opened when somebody asks for it."""
+        with self._lock:
+            if self._annex is None:
+                listener = listen(self._host, 0)
+                self._annex = origin(self._host, listener.getsockname()[1], scheme=self._scheme)
+                self._soon(self._server.accept(listener))
+            return self._annex
+
+    def refuse(self) -> None:
+        """Close the ports; returns when nobody can connect any more."""
+        self._soon(self._refuse()).result(STOP_SECONDS)
+
+    def accept(self) -> None:
+        """Open the port again, unless it is open; raises MockError if somebody else has taken it."""
+        if not self.is_open:
+            self._soon(self._accept()).result(STOP_SECONDS)
+
+    def accept_after(self, seconds: float) -> None:
+        """Open the port again after so many seconds of the wall."""
+        self._soon(self._accept_after(seconds))
+
+    def _soon(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _refuse(self) -> None:
+        self.is_open = False
+        await self._server.refuse()
+
+    async def _accept(self) -> None:
+        if not self.is_open:
+            await self._server.accept(listen(self._host, self.port))
+            self.is_open = True
+
+    async def _accept_after(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        try:
+            await self._accept()
+        except MockError:
+            log.exception("the port cannot be opened again")
 
     def _run(self) -> None:
         try:

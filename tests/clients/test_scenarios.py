@@ -303,3 +303,55 @@ def test_markdown_tour(engy: EngyMock, patient: OpenAI):
     assert "e\u0301 is written with two characters, \u00e9 with one" in stops[8]
     assert "\u05e9\u05dc\u05d5\u05dd" in stops[9]
     assert ask("Next, please!") not in stops
+
+
+@pytest.mark.engy(scenario="refusal-in-stream")
+def test_refusal_in_stream(engy: EngyMock, patient: OpenAI):
+    """The error comes while the stream is read; nothing has been shown, so the same is asked again."""
+    for _ in range(2):
+        stream = patient.chat.completions.create(**CHAT, stream=True)
+        with pytest.raises(openai.APIError, match="concurrency limit of 4 reached"):
+            next(stream)
+    assert text_of(patient.chat.completions.create(**CHAT, stream=True)) == engy.journal.last.text
+    assert statuses(engy) == [200, 200, 200]
+
+
+@pytest.mark.engy(scenario="overload-in-stream")
+def test_overload_in_stream(engy: EngyMock):
+    """An overload inside a stream is an exception whose status tells nothing; asked anew, the answer is whole."""
+    with Anthropic(base_url=engy.origin, api_key=engy.api_key, max_retries=0) as client:
+        for after in (0, 0, 3):
+            with client.messages.stream(**CHAT) as stream, pytest.raises(anthropic.APIStatusError) as caught:
+                stream.get_final_text()
+            assert caught.value.status_code == 200
+            assert engy.journal.last.pieces_sent == after
+        with client.messages.stream(**CHAT) as stream:
+            assert stream.get_final_text() == engy.journal.last.text
+
+
+TRIPS = {("bom", "messages"), ("event-without-data", "chat")}
+"""What official clients of today do not read, though the standard allows it."""
+
+
+@pytest.mark.engy(scenario="sse-torture")
+def test_sse_torture(engy: EngyMock, patient: OpenAI):
+    """The official clients read the legal oddities as what they are, all but two."""
+    (scene,) = engy.gateway.scenes.stage.scenes
+
+    def read(route: str) -> str:
+        if route == "chat":
+            return text_of(patient.chat.completions.create(**CHAT, stream=True))
+        with client.messages.stream(**CHAT) as stream:
+            return stream.get_final_text()
+
+    with Anthropic(base_url=engy.origin, api_key=engy.api_key) as client:
+        for rule in scene.rules:
+            for route in ("chat", "messages"):
+                rule.used = 0
+                if (rule.faults[0].kind, route) in TRIPS:
+                    with pytest.raises((AssertionError, json.JSONDecodeError)):
+                        read(route)
+                else:
+                    assert read(route) == engy.journal.last.text, (rule.faults, route)
+                assert len(engy.journal.last.faults) == len(rule.faults)
+    assert "\u2028\u00e9,\x85" in engy.journal.last.text

@@ -50,6 +50,7 @@ class Gateway:
     left: list[str] = field(default_factory=list)
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
+    annex: Callable[[], str] | None = None
 
     def before_body(self, call: Call) -> None:
         """Nothing happens before a body is read."""

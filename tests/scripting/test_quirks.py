@@ -1,5 +1,6 @@
-"""The quirks of single servers, each as the scenario of its name, down to the wire (E-202 to E-219)."""
+"""The quirks of single servers, each as the scenario of its name, down to the wire ("Quirks")."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from engy_mock import EngyMock, MockError
 from engy_mock.model.cards import CARDS
-from tests.scripting.captured import Capture, ask, body_for, send
+from tests.scripting.captured import PATHS, Capture, ask, body_for, send
+from tests.scripting.meeting import WRONG_KEY, Asking
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]
@@ -216,31 +218,29 @@ def test_drifting_logprobs_of_prompts(engy: EngyMock):
     assert {run[0] for run in runs} == {None}
 
 
-def test_ignores_schema(engy: EngyMock):
+@pytest.mark.parametrize("demand", ["schema", "tool"])
+def test_ignores_schema(engy: EngyMock, demand: str):
     """E-216: plain sentences whatever form is demanded, of this model alone."""
     engy.scenario("ignores-schema")
-    form = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
-    common: dict[str, Any] = {"reasoning_effort": "none"}
+    more: dict[str, Any] = {"tools": TOOLS, "tool_choice": "required"}
+    if demand == "schema":
+        form = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA}}
+        more = {"response_format": form}
 
-    def answer(model: str, **more: Any) -> dict[str, Any]:
-        choice: dict[str, Any] = chat(engy, model=model, **common, **more).document["choices"][0]
+    def answer(model: str) -> dict[str, Any]:
+        body = body_for("chat", stream=False) | {"model": model, "reasoning_effort": "none"} | more
+        choice: dict[str, Any] = send(engy, "/v1/chat/completions", body).document["choices"][0]
         return choice
 
-    wishes: list[dict[str, Any]] = [{"response_format": form}, {"tools": True, "tool_choice": "required"}]
-    for own in wishes:
-        if own.get("tools"):
-            own = {"tools": TOOLS, "tool_choice": "required"}
-            body = body_for("chat", stream=False) | common | own
-            ignoring = send(engy, "/v1/chat/completions", body | {"model": "qwen3.6-35b-a3b"})
-            heeding = send(engy, "/v1/chat/completions", body | {"model": "qwen3.8-27b"})
-            first, second = ignoring.document["choices"][0], heeding.document["choices"][0]
-            assert second["finish_reason"] == "tool_calls"
-            assert "tool_calls" not in first["message"]
-        else:
-            first, second = answer("qwen3.6-35b-a3b", **own), answer("qwen3.8-27b", **own)
-            assert second["message"]["content"].startswith("{")
-        assert first["finish_reason"] == "stop"
-        assert first["message"]["content"][0].isalpha()
+    heeding = answer("qwen3.8-27b")
+    if demand == "schema":
+        assert json.loads(heeding["message"]["content"]).keys() == {"city"}
+    else:
+        assert heeding["finish_reason"] == "tool_calls"
+    ignoring = answer("qwen3.6-35b-a3b")
+    assert ignoring["finish_reason"] == "stop"
+    assert "tool_calls" not in ignoring["message"]
+    assert ignoring["message"]["content"][0].isalpha()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -302,3 +302,48 @@ def test_terms_are_given_back(engy: EngyMock, tmp_path: Any):
     path.write_text("description: x\naccount: {max_concurent: 5}", encoding="utf-8")
     with pytest.raises(MockError, match=r"line 2, account.max_concurent: .* Did you mean 'max_concurrent'"):
         engy.scenario(path)
+
+
+@pytest.mark.parametrize("route", ["chat", "messages", "responses"])
+def test_refusal_in_stream(engy: EngyMock, route: str):
+    """E-204: status 200, and nothing in the stream but a refusal for want of room; whole answers are given."""
+    engy.scenario("refusal-in-stream")
+    assert ask(engy, route, stream=False).status == 200
+    for _ in range(2):
+        seen = ask(engy, route)
+        assert (seen.status, seen.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        error = refusal_of(seen, route)
+        assert error["message"] == "concurrency limit of 4 reached"
+        if route == "chat":
+            assert (error["type"], error["code"]) == ("rate_limit_error", 429)
+        assert engy.journal.last.charged_micro == engy.accounts.default.held_micro == 0
+    assert len(ask(engy, route).documents) > 5
+
+
+@pytest.mark.parametrize("route", ["chat", "messages", "responses"])
+def test_bad_key_in_stream(engy: EngyMock, route: str):
+    """E-205: a streamed request with a bad key gets 200 and one error frame, code 401; a whole one gets 401."""
+    engy.scenario("bad-key-in-stream")
+    asking = Asking(path=PATHS[route], body=body_for(route, stream=True), key=WRONG_KEY)
+    seen = asking.sent(engy)
+    assert (seen.status, seen.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    error = refusal_of(seen, route)
+    assert error["message"] == "invalid api key"
+    if route == "chat":
+        assert (error["type"], error["code"]) == ("authentication_error", 401)
+    whole = Asking(path=PATHS[route], body=body_for(route, stream=False), key=WRONG_KEY).sent(engy)
+    assert whole.status == 401
+    assert ask(engy, route).documents[0] != seen.documents[0]
+
+
+def refusal_of(seen: Capture, route: str) -> dict[str, Any]:
+    """The error of a stream that has nothing else in it; a failed response is in it as far as it has come."""
+    last: dict[str, Any] = seen.documents[-1]
+    if route == "responses":
+        assert (last["type"], last["response"]["output"]) == ("response.failed", [])
+        last = last["response"]
+    else:
+        assert len(seen.documents) == 1
+        assert b"[DONE]" not in seen.body
+    found: dict[str, Any] = last["error"]
+    return found

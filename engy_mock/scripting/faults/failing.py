@@ -10,6 +10,7 @@ from engy_mock.scripting import sse
 from engy_mock.scripting.fault import Count, Fault, fault
 from engy_mock.scripting.places import upto
 from engy_mock.scripting.refusals import Refusal
+from engy_mock.scripting.refusing import refused
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Event, Failure, Raw
@@ -58,15 +59,16 @@ class Fail(Fault):
         return error
 
 
-@fault("refusal-in-stream", streams=True)
+@fault("refusal-in-stream", streams=True, refusals=True)
 class RefusalInStream(Fault):
-    """Answer with status 200 and a stream whose first event is the refusal."""
+    """Answer with status 200 and a stream whose first event is the refusal: the one that there is, or 429."""
 
-    status: Status = 429
+    status: Status | None = None
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """The refusal alone."""
-        yield Failure(Refusal(status=self.status).error(hurries=False), is_told=True)
+        for event in refused(events, self.status, usual=429):
+            yield Failure(event.error, is_told=True)
 
 
 @fault("error-event", endpoints=("chat", "completions"), streams=True)

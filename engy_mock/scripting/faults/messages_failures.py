@@ -1,4 +1,4 @@
-"""Failures as messages have them: overload and filters, as a status or in the stream, and errors of strangers."""
+"""Failures as messages have them: overload and filters, refused or in a stream; errors of others ("Messages")."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -50,3 +50,23 @@ class RedirectToHttp(Fault):
         """The way out of an encrypted connection."""
         asked = occasion.asked
         return (Redirect(f"http://{asked.headers.get('host')}{asked.target}"),)
+
+
+@fault("redirect-drops-auth")
+class RedirectDropsAuth(Fault):
+    """Redirect to the same path on another port of the mock, where clients do not send their key any more.
+
+    Whoever still has a key there is answered.
+    """
+
+    def suits(self, occasion: Occasion) -> bool:
+        """There is another port."""
+        return occasion.annex is not None
+
+    def chosen(self, occasion: Occasion) -> Sequence[Fault]:
+        """The way to the other port, unless the request came that way."""
+        if occasion.annex is None:
+            return (self,)
+        origin, asked = occasion.annex(), occasion.asked
+        is_there = origin.partition("://")[2] == asked.headers.get("host")
+        return () if is_there else (Redirect(f"{origin}{asked.target}"),)

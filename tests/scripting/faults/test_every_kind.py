@@ -1,5 +1,6 @@
 """Every kind of the catalogue, whatever it is: sound books, a name in the journal, no hang, the same again."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -11,11 +12,15 @@ import pytest
 from engy_mock import EngyMock, MockError, ToolCall
 from engy_mock.books.entry import Entry
 from engy_mock.scripting.fault import Fault, catalogue, made, parameter
+from engy_mock.scripting.faults.doors import OfTheDoor
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.wire import Call, Step
 from tests.doors.raw import PATIENCE, Raw, request
 from tests.scripting.captured import PATHS, STREAMING, Capture, body_for
+
+KINDS = [kind for kind, own in sorted(catalogue().items()) if not issubclass(own, OfTheDoor)]
+"""All kinds but those of the door, which no rule can have."""
 
 REPLIES: dict[str, dict[str, Any]] = {
     "rich": {
@@ -138,7 +143,7 @@ def mocks() -> tuple[EngyMock, EngyMock]:
     return EngyMock(), EngyMock()
 
 
-@pytest.mark.parametrize("kind", sorted(catalogue()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_plans(mocks: tuple[EngyMock, EngyMock], kind: str):
     """D-1, D-8: on every route that it is for, the same steps from two mocks of one seed, and sound books."""
     here, there = mocks
@@ -149,7 +154,7 @@ def test_plans(mocks: tuple[EngyMock, EngyMock], kind: str):
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("reply", REPLIES)
-@pytest.mark.parametrize("kind", sorted(catalogue()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_all_plans(mocks: tuple[EngyMock, EngyMock], kind: str, reply: str):
     """D-1, D-8: the same on every route there is, with and without reasoning and calls."""
     here, there = mocks
@@ -159,11 +164,11 @@ def test_all_plans(mocks: tuple[EngyMock, EngyMock], kind: str, reply: str):
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("kind", sorted(catalogue()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_behind_any_other(mocks: tuple[EngyMock, EngyMock], kind: str):
     """A kind takes what another has made of an answer, be it ever so broken, and the books stay right."""
     engy, _ = mocks
-    for other in sorted(catalogue()):
+    for other in KINDS:
         for route, stream in in_each_form(places(kind)):
             engy.reset()
             engy.when().reply(**REPLIES["rich"], faults=[example(other), example(kind)])
@@ -172,7 +177,7 @@ def test_behind_any_other(mocks: tuple[EngyMock, EngyMock], kind: str):
             assert engy.gateway.accounts.default.held_micro == 0
 
 
-@pytest.mark.parametrize("kind", sorted(catalogue()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_plans_for_what_it_is_not_for(mocks: tuple[EngyMock, EngyMock], kind: str):
     """D-8: where a kind says that it cannot apply it does not, and the journal tells."""
     engy, _ = mocks
@@ -214,16 +219,20 @@ def captured(engy: EngyMock, kind: str, route: str, stream: bool, reply: str) ->
     return seen
 
 
+PORT = re.compile(rb"127\.0\.0\.1:\d+")
+
+
 def is_same(one: Capture, other: Capture) -> bool:
     """Whether two captures are equal; how often an endless sign of life came is left to time."""
-    if one.raw == other.raw:
+    # A second door of each mock has a port of its own.
+    if PORT.sub(b"", one.raw) == PORT.sub(b"", other.raw):
         return one.ending == other.ending
     return not (one.is_complete or other.is_complete) and (
         one.raw.startswith(other.raw) or other.raw.startswith(one.raw)
     )
 
 
-@pytest.mark.parametrize("kind", sorted(catalogue()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_on_the_socket(served: tuple[EngyMock, EngyMock], kind: str):
     """D-1: the connection comes to an end in both forms, with the same bytes from two mocks; both live on."""
     here, there = served

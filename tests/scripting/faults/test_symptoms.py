@@ -6,13 +6,14 @@ An outcome that changes with a release of a client is a changed row, not a broke
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import anthropic
 import openai
 import pytest
 
-from engy_mock import EngyMock
+from engy_mock import EngyMock, WallClock
 from tests.scripting.faults.official import IMPATIENCE, PATIENCE, TEXT, WAYS, Clients, outcome, ways
 
 ODD_TEXT = "né 漢字 a😀b 😀 end"
@@ -324,3 +325,12 @@ def test_signs_of_life_keep_a_client_waiting(kind, way):
         waiting.join(PATIENCE)
     assert "Error" in outcomes[0]
     clients.close()
+
+
+def test_a_dribble_is_within_the_timeout(clients):
+    """Timeouts are for each read: an answer that takes longer as a whole arrives."""
+    with EngyMock(clock=WallClock()) as engy:
+        engy.when().reply(TEXT, faults=[{"kind": "dribble", "seconds": 0.07, "size": 40}])
+        began = monotonic()
+        assert outcome(clients, engy, "OP chat", patience=0.6) == "ok"
+        assert monotonic() - began > 0.6

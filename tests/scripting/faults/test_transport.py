@@ -7,8 +7,20 @@ import pytest
 from engy_mock import MockError
 from engy_mock.scripting.faults.compression import zstd
 from engy_mock.vocabulary.wire import End, Wait, Write
-from tests.scripting.captured import PATHS, ask
-from tests.scripting.faults.rows import Row, Seen, blocks, cases, name, perform, split, steps, told, unplanned
+from tests.scripting.captured import PATHS, STREAMING, ask
+from tests.scripting.faults.rows import (
+    Row,
+    Seen,
+    begun,
+    blocks,
+    cases,
+    name,
+    perform,
+    split,
+    steps,
+    told,
+    unplanned,
+)
 
 CRLF2 = b"\r\n\r\n"
 
@@ -221,6 +233,33 @@ def test_on_the_wire(engy, row, route, stream):
     """Each kind on every route and in each form that it is for."""
     seen = perform(engy, row, route, stream)
     row.check(seen)
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("reset", "reset"), ("cut", "fin")])
+@pytest.mark.parametrize("after", [0, 3])
+def test_where_it_breaks(engy, kind, ending, after):
+    """R-57, R-58: behind the role, or behind content; the end of the connection is a real one."""
+    row = Row(kind=kind, given={"after": after}, paid=False)
+    for route in STREAMING:
+        engy.reset()
+        seen = perform(engy, row, route, True)
+        assert (seen.got.ending, seen.got.is_complete) == (ending, False)
+        assert seen.got.body == (told(seen.plain, after) if after else begun(seen.plain, route))
+        assert seen.entry.pieces_sent == after
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name)
+@pytest.mark.parametrize("stream", [True, False])
+def test_the_same_every_time(engy, row, stream):
+    """D-1, D-4: the same bytes in the same writes, whatever has been asked in between."""
+    seen = []
+    for number in range(2):
+        engy.reset()
+        if number:
+            ask(engy, "messages")
+        engy.when().reply(row.text, faults=[{"kind": row.kind, **row.given}])
+        seen.append(ask(engy, stream=stream, headers=row.headers))
+    assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("kind", ["gzip-unflushed", "zstd-per-event"])

@@ -1,0 +1,56 @@
+"""What released clients make of every fault: measure it, and write the page or compare with it.
+
+    python -m tests.matrix [--only KIND ...] [--clients OP,AP,...] [--output FILE] [--check]
+
+Everything is measured once, and what is otherwise on the page once more, alone. With `--only` or `--clients` the
+other outcomes are taken from the page. `--check` writes nothing: it lists the differences, and ends with status 1
+if there are any.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from time import monotonic
+
+from engy_mock.scripting.fault import catalogue
+from tests.matrix import page
+from tests.matrix.columns import PACKAGES, installed
+from tests.matrix.measuring import Measuring, jobs
+from tests.matrix.recorded import recorded
+
+
+def main() -> int:
+    """Measure what was asked for; write, or compare."""
+    parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="these kinds of faults")
+    parser.add_argument("--clients", default=",".join(PACKAGES), help="these clients (default %(default)s)")
+    parser.add_argument("--output", type=Path, default=page.PAGE, metavar="FILE", help="where the page is written")
+    parser.add_argument("--check", action="store_true", help="compare with the page instead of writing it")
+    options = parser.parse_args()
+
+    clients = options.clients.split(",")
+    wanted = options.only or sorted(catalogue())
+    if unknown := [*(set(clients) - set(PACKAGES)), *(set(wanted) - set(catalogue()))]:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    if missing := [client for client in clients if not installed(client)]:
+        parser.error(
+            f"{', '.join(missing)} not installed: the JavaScript clients come by `npm install --prefix tests/js`"
+        )
+
+    text = page.PAGE.read_text("utf-8") if page.PAGE.exists() else ""
+    known = page.measured(text)
+    began = monotonic()
+    with Measuring() as measuring:
+        now = measuring.settled(jobs(wanted, clients), known)
+    print(f"{len(now)} outcomes in {monotonic() - began:.0f} s", file=sys.stderr)
+    found = page.differences(known, now)
+    print("\n".join(found) or "all as on the page")
+    if options.check:
+        return 1 if found else 0
+    versions = {**page.versions(text), **{client: installed(client) for client in clients}}
+    options.output.write_text(page.written({**known, **now}, recorded(), versions), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
