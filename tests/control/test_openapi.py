@@ -1,5 +1,7 @@
 """The OpenAPI document is valid, has every route, and is kept to."""
 
+from typing import get_type_hints
+
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -55,3 +57,18 @@ def test_answers_are_as_described(ask, document):
             Draft202012Validator(schema).validate(ask("GET", path))
             checked += 1
     assert checked == len([row for row in OPERATIONS if row.method == "GET" and row.gives is not None]) > 8
+
+
+def test_requests_have_the_fields_that_are_read(document):
+    """By the very forms that read them."""
+    body = document["paths"]["/v1/chat/completions"]["post"]["requestBody"]["content"]["application/json"][
+        "schema"
+    ]
+    assert body["required"] == ["messages", "model"]
+    assert body["properties"]["max_tokens"]["type"] == ["integer", "null"]
+    assert body["properties"]["stop"]["type"] == ["string", "array", "null"]
+    assert body["properties"]["messages"]["type"] == ["array"]
+    for route in ROUTES:
+        if route.shows is None:
+            found = document["paths"][route.path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+            assert found["properties"].keys() == get_type_hints(route.dialect.shape(route.surface)).keys()

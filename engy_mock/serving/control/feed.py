@@ -4,6 +4,7 @@ from engy_mock.books.entry import Entry
 from engy_mock.books.journal import Journal
 from engy_mock.serving.control.exchanges import glance
 from engy_mock.serving.control.house import House
+from engy_mock.serving.watch import Seen
 from engy_mock.vocabulary.clock import monotonic
 
 LOOKS_EVERY = 0.1
@@ -27,7 +28,7 @@ class Feed:
         self._house = house
         self._journal: Journal = house.gateway.journal
         self._told = after if after is not None else self._newest()
-        self._open: dict[int, tuple[Entry, bytes]] = {}
+        self._open: dict[int, tuple[Entry, Seen | None, object]] = {}
         self._spoke = monotonic()
 
     def news(self) -> bytes:
@@ -37,22 +38,12 @@ class Feed:
         if journal is not self._journal:
             self._journal, self._told, self._open = journal, -1, {}
             told.append(b"event: reset\ndata: {}\n\n")
-        for number, (entry, before) in list(self._open.items()):
-            now, is_over = self._written(entry)
-            if now != before:
-                told.append(now)
-            if is_over:
-                del self._open[number]
-            else:
-                self._open[number] = (entry, now)
+        for entry, seen, before in list(self._open.values()):
+            if _look(entry, seen) != before:
+                told.append(self._written(entry, seen))
         for entry in self._new():
-            written, is_over = self._written(entry)
-            told.append(written)
+            told.append(self._written(entry, self._house.watch.of(entry)))
             self._told = entry.number
-            if not is_over:
-                self._open[entry.number] = (entry, written)
-                if len(self._open) > MAX_WATCHED:
-                    del self._open[next(iter(self._open))]
         if told:
             self._spoke = monotonic()
         elif monotonic() - self._spoke > SIGN_OF_LIFE_EVERY:
@@ -72,8 +63,20 @@ class Feed:
         except LookupError:
             return -1
 
-    def _written(self, entry: Entry) -> tuple[bytes, bool]:
-        """An exchange as an event, and whether it is over."""
+    def _written(self, entry: Entry, seen: Seen | None) -> bytes:
+        """An exchange as an event; it is looked at again until it is over."""
+        look = _look(entry, seen)
         shown = glance(self._house, entry)
-        data = shown.model_dump_json().encode()
-        return b"event: exchange\nid: %d\ndata: %b\n\n" % (entry.number, data), shown.is_over
+        if shown.is_over:
+            self._open.pop(entry.number, None)
+        else:
+            self._open[entry.number] = (entry, seen, look)
+            if len(self._open) > MAX_WATCHED:
+                del self._open[next(iter(self._open))]
+        return b"event: exchange\nid: %d\ndata: %b\n\n" % (entry.number, shown.model_dump_json().encode())
+
+
+def _look(entry: Entry, seen: Seen | None) -> object:
+    """What is another thing once an exchange has become another one; it costs next to nothing."""
+    times = None if seen is None else (seen.first_seconds, seen.seconds)
+    return (entry.status, entry.pieces_sent, entry.charged_micro, entry.client_left, entry.error, times)

@@ -1,9 +1,11 @@
 """All routes as an OpenAPI document, made of the tables by which they are found."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic.json_schema import models_json_schema
+from typing_extensions import is_typeddict
 
 from engy_mock.dialects.routes import ROUTES, Route
 from engy_mock.serving.control.guard import CONTROL
@@ -15,6 +17,15 @@ _STREAMED = frozenset({"chat", "completions", "messages", "responses", "inferenc
 _KEYS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "authorization": ("bearer", {"type": "http", "scheme": "bearer"}),
     "x-api-key": ("apiKey", {"type": "apiKey", "in": "header", "name": "x-api-key"}),
+}
+_JSON_TYPES: Mapping[type, tuple[str, ...]] = {
+    NoneType: ("null",),
+    bool: ("boolean",),
+    int: ("integer",),
+    float: ("number",),
+    str: ("string",),
+    list: ("array",),
+    dict: ("object",),
 }
 _REFUSAL = {
     "type": "object",
@@ -129,6 +140,32 @@ def _name_in(path: str) -> list[dict[str, Any]]:
     return [{"name": "name", "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}]
 
 
+def _fields(shape: type) -> dict[str, Any]:
+    """What the fields of a request are by the form that reads them; how they depend on each other is not told."""
+    hints = get_type_hints(shape)
+    return {
+        "type": "object",
+        "required": sorted(getattr(shape, "__required_keys__", ())),
+        "properties": {name: {"type": types} if (types := _types(hint)) else {} for name, hint in hints.items()},
+    }
+
+
+def _types(hint: Any) -> list[str]:
+    """The JSON types of a field; none if it may be anything."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        parts = [_types(part) for part in get_args(hint)]
+        return list(dict.fromkeys([one for part in parts for one in part])) if all(parts) else []
+    if origin is Annotated:
+        return _types(get_args(hint)[0])
+    if origin is Literal:
+        return list(dict.fromkeys([one for value in get_args(hint) for one in _types(type(value))]))
+    plain = origin or hint
+    if is_typeddict(plain):
+        return ["object"]
+    return next((list(names) for kind, names in _JSON_TYPES.items() if plain is kind), [])
+
+
 def _imitated(route: Route) -> dict[str, Any]:
     """One route of the service that is pretended."""
     answers: dict[str, Any] = {"application/json": {"schema": {"type": "object"}}}
@@ -154,10 +191,6 @@ def _imitated(route: Route) -> dict[str, Any]:
     if route.method in ("POST", "PATCH"):
         schema: dict[str, Any] = {"type": "object"}
         if route.endpoint in _STREAMED:
-            schema = {
-                "type": "object",
-                "required": ["model"],
-                "properties": {"model": {"type": "string"}, "stream": {"type": ["boolean", "null"]}},
-            }
+            schema = _fields(route.dialect.shape(route.surface))
         told["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return told
