@@ -101,8 +101,7 @@ class Shared(Iterator[Step]):
             for name in dict.fromkeys(names)
             if name.lower() not in _ALWAYS_READABLE and _TOKEN.fullmatch(name)
         ]
-        granted = (
-            ("Access-Control-Allow-Origin", self._granted),
-            ("Access-Control-Expose-Headers", ", ".join((*readable, "Date"))),
-        )
+        granted = [("Access-Control-Allow-Origin", self._granted)]
+        if "access-control-allow-methods" not in lower:  # a preflight is read by the browser alone
+            granted.append(("Access-Control-Expose-Headers", ", ".join((*readable, "Date"))))
         return replace(head, headers=(*head.headers, *granted, VARY))

@@ -14,7 +14,7 @@ from engy_mock.vocabulary.errors import ApiError, quoted
 def route_of(method: str, path: str) -> str:
     """The path of the route in the table; what a client made up stands in no log and in no metric."""
     try:
-        return routes.find(method, path)[0].path
+        return routes.find(routes.methods(path)[0] if method == "OPTIONS" else method, path)[0].path
     except ApiError:
         return "-"
 

@@ -53,8 +53,12 @@ def test_no_body_no_query_no_header(logged):
             headers={**KEY, "user-agent": "canary", "x-canary": "canary", "cookie": "canary=1"},
         )
         client.get("/canary/path")
+        client.options("/v1/models", headers={"origin": "http://localhost:5173"})
         client.get("/v1/models", headers={"authorization": "Bearer sk-engy-canary"})
-    assert len(out.getvalue().splitlines()) == 3
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 4
+    assert "OPTIONS" in lines[2]
+    assert "/v1/models" in lines[2]
     assert "canary" not in out.getvalue()
 
 
