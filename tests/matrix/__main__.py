@@ -9,6 +9,8 @@ if there are any.
 
 import argparse
 import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -19,14 +21,14 @@ from tests.matrix.measuring import Measuring, jobs
 from tests.matrix.recorded import recorded
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what was asked for; write, or compare."""
     parser = argparse.ArgumentParser(prog="python -m tests.matrix", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="KIND", help="these kinds of faults")
     parser.add_argument("--clients", default=",".join(PACKAGES), help="these clients (default %(default)s)")
     parser.add_argument("--output", type=Path, default=page.PAGE, metavar="FILE", help="where the page is written")
     parser.add_argument("--check", action="store_true", help="compare with the page instead of writing it")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
 
     clients = options.clients.split(",")
     wanted = options.only or sorted(catalogue())
@@ -39,6 +41,8 @@ def main() -> int:
 
     text = page.PAGE.read_text("utf-8") if page.PAGE.exists() else ""
     known = page.measured(text)
+    # Some helpers of clients complain about the odd values that they are fed.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings")
     began = monotonic()
     with Measuring() as measuring:
         now = measuring.settled(jobs(wanted, clients), known)

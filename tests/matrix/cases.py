@@ -7,6 +7,7 @@ from typing import Any
 from engy_mock import ToolCall
 from engy_mock.scripting.fault import Fault, catalogue, made, parameter
 from engy_mock.vocabulary.generation import Usage
+from tests.matrix.job import DOUBTFUL, LONG, SHORT, Patience
 
 PIECES = 2
 """How much of an answer gets through before a fault that can wait: more than nothing."""
@@ -30,9 +31,10 @@ class Case:
     """A fault, the `reply` that it mars (None is the model's own), and what is `asked` beyond the usual.
 
     The outcome is that of the last of so many `calls` through one client, between which mock time moves on by
-    `IDLE_SECONDS`. With `waits` mock time is that of the wall instead. `is_silent` says that a client without
-    patience waits for ever. `forms` are fewer where one makes a difference by luck only: a client that has seen the
-    end of a stream may keep its connection or not. `tls` and `is_closed` are about the door, where no request comes as far as a rule.
+    `IDLE_SECONDS`. With `waits` mock time is that of the wall instead. `patience` is short where nobody is going
+    to answer. `forms` are fewer where the rest would be luck: whether the connection of a stream is used again
+    depends on which byte a client has seen last. `tls` and `is_closed` are about the door, where no request comes
+    as far as a rule.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -41,7 +43,7 @@ class Case:
     calls: int = 1
     forms: tuple[str, ...] = FORMS
     waits: bool = False
-    is_silent: bool = False
+    patience: Patience = LONG
     tls: str | None = None
     is_closed: bool = False
 
@@ -65,21 +67,21 @@ CASES: Mapping[str, Case] = {
     # Transport
     "bytewise": Case(reply=PLAIN),
     "dribble": Case(given={"seconds": 0.2, "size": 100}, reply=PLAIN, waits=True),
-    "half-open": Case(is_silent=True),
+    "half-open": Case(patience=SHORT),
     "redirect-to-http": Case(tls="valid"),
-    "slow-first-event": Case(is_silent=True),
-    "slow-headers": Case(is_silent=True),
-    "stall": Case(is_silent=True),
-    "stall-before-terminator": Case(is_silent=True),
-    "stall-with-comments": Case(is_silent=True),
-    "stall-with-pings": Case(is_silent=True),
+    "slow-first-event": Case(patience=SHORT),
+    "slow-headers": Case(patience=SHORT),
+    "stall": Case(patience=SHORT),
+    "stall-before-terminator": Case(patience=SHORT),
+    "stall-with-comments": Case(patience=DOUBTFUL),
+    "stall-with-pings": Case(patience=DOUBTFUL),
     "idle-close": Case(calls=2, forms=("whole",)),
     "keep-alive-mismatch": Case(calls=2, forms=("whole",)),
     "refused-window": Case(is_closed=True),
     "tls-expired": Case(tls="expired"),
     "tls-wrong-host": Case(tls="wrong-host"),
     "tls-self-signed": Case(tls="self-signed"),
-    "tls-handshake-stall": Case(tls="handshake-stall", is_silent=True),
+    "tls-handshake-stall": Case(tls="handshake-stall", patience=SHORT),
     # HTTP
     "key-revoked": Case(given={"requests": 0}),
     "balance-runs-out": Case(given={"requests": 0}),

@@ -16,6 +16,9 @@ class Patience:
 SHORT = Patience(read=1.0, whole=4.0)
 """For what never comes."""
 
+DOUBTFUL = Patience(read=3.0, whole=4.5)
+"""For signs of life without content: a client that hears none would be seen to lose its patience."""
+
 LONG = Patience(read=30.0, whole=60.0)
 """For all else: a busy machine is no fault."""
 

@@ -18,14 +18,14 @@ from tests.matrix.content import content
 from tests.matrix.in_node import Node
 from tests.matrix.in_node import job as node_job
 from tests.matrix.in_python import ask
-from tests.matrix.job import LONG, SHORT, Address, Job, Patience
+from tests.matrix.job import LONG, Address, Job, Patience
 from tests.matrix.outcome import Heard, Outcome, classified
 from tests.matrix.questions import question
 
 WORKERS = 6
 """How many cells are measured at once: most of the time of a stall is waiting."""
 
-BRISKLY = 0.3
+BRISKLY = 0.1
 """How long a second is between two signs of life: shorter than any client's patience."""
 
 TO_END = 10.0
@@ -88,7 +88,7 @@ class Measuring:
         """The outcome of one cell."""
         calm = self._calmly(job)
         own = case(job.kind)
-        heard, names = self._ask(job, own, SHORT if own.is_silent else LONG)
+        heard, names = self._ask(job, own, own.patience)
         if names and job.kind not in names:
             return NOWHERE
         return classified(calm, content(job.column.endpoint, heard.said), heard)

@@ -40,7 +40,8 @@ event, `helper` one read through the client's own helper, `stream` the only way 
 `whole` an answer without a stream. Error parts of the AI SDK count as exceptions; one of class `Object` is the
 error of the service as it came. Where something else was recorded when the catalogue was made, it stands behind
 the outcome in parentheses; in a raw stream a recorded `ok` said no more than that no exception came. Kinds that
-show only where several calls are under way, or where a client leaves, have no place in a table of single calls.
+show only where several calls are under way, or where a client leaves, have no place in a table of single calls;
+those of connections that are used again are shown by whole answers alone.
 """
 
 _CELL_FORM = re.compile(r"(?P<outcome>[^()]+?)(?: \(recorded: (?P<recorded>[^()]+)\))?")

@@ -232,6 +232,7 @@ def is_same(one: Capture, other: Capture) -> bool:
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", KINDS)
 def test_on_the_socket(served: tuple[EngyMock, EngyMock], kind: str):
     """D-1: the connection comes to an end in both forms, with the same bytes from two mocks; both live on."""

@@ -16,6 +16,8 @@ import pytest
 from engy_mock import EngyMock, WallClock
 from tests.scripting.faults.official import IMPATIENCE, PATIENCE, TEXT, WAYS, Clients, outcome, ways
 
+pytestmark = pytest.mark.matrix
+
 ODD_TEXT = "né 漢字 a😀b 😀 end"
 
 CONNECTION = "APIConnectionError < "
