@@ -45,13 +45,14 @@ UNSAFE_METHODS = frozenset({("os", "urandom"), ("yaml", "unsafe_load"), ("yaml",
 
 DISTRIBUTION_OF = {
     "multidict": "aiohttp",
+    "prometheus_client": "prometheus-client",
     "pydantic_core": "pydantic",
     "typing_extensions": "typing-extensions",
     "yaml": "pyyaml",
 }
 """Where a module comes with a distribution of another name."""
 
-EXTRAS_FOR_USERS = ("httpx", "httpx2", "pytest", "speed", "templates", "tls")
+EXTRAS_FOR_USERS = ("httpx", "httpx2", "metrics", "pytest", "speed", "templates", "tls")
 
 TAKES_THE_ORDER = frozenset({"enumerate", "iter", "list", "tuple", "zip"})
 
@@ -239,7 +240,7 @@ def test_only_the_shell_waits() -> None:
 
 
 def test_nothing_by_chance() -> None:
-    """Chance and time have one place each; nothing runs code from data; no order comes from a set."""
+    """Chance and time have one place each; nothing runs code from data; no order comes from a set (Q-25)."""
     findings = [
         finding
         for module, tree in SOURCES.items()

@@ -118,7 +118,7 @@ def test_strangers() -> None:
 
 
 def test_tree_tells_nothing() -> None:
-    """No file names a path of one machine or a registry's host, or looks as if it held a secret."""
+    """No file names a path of one machine or a registry's host, or looks as if it held a secret (Q-28)."""
     findings = [
         f"{path.relative_to(TOP)}: {kind}"
         for path in _tree(IGNORED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
@@ -244,6 +245,14 @@ class Account:
             if self._tokens_per_minute is not None:
                 self._tokens.add(prompt_tokens, now)
         return Hold(self, amount_micro, prices, on_settled, has_place=True)
+
+    def copy(self, book: Accounts) -> Account:
+        """The same account in other books, with the same holds open."""
+        other = copy(self)
+        with self._lock:
+            other._book, other._lock, other._keys = book, Lock(), dict(self._keys)
+            other._requests, other._tokens = self._requests.copy(), self._tokens.copy()
+        return other
 
     def __repr__(self) -> str:
         return f"<Account {self.name!r}: {self._balance} micro-USD, {self._held} held, {self._charged} charged>"

@@ -45,6 +45,15 @@ class Accounts:
             self._by_name[name] = account
             return account
 
+    def copy(self) -> "Accounts":
+        """Other books with the same accounts: what happens there leaves these alone."""
+        other = Accounts(self._seed, self.clock, self.models)
+        with self._lock:
+            copies = {account.name: account.copy(other) for account in self._by_name.values()}
+            other.by_key = {key: copies[account.name] for key, account in self.by_key.items()}
+        other._by_name, other.default = copies, copies[self.default.name]
+        return other
+
     def __iter__(self) -> Iterator[Account]:
         return iter(tuple(self._by_name.values()))
 

@@ -32,6 +32,13 @@ class PromptCache:
     def __len__(self) -> int:
         return len(self._blocks)
 
+    def copy(self) -> "PromptCache":
+        """Another cache that holds the same."""
+        other = PromptCache(max_blocks=self._max_blocks)
+        with self._lock:
+            other._blocks = self._blocks.copy()
+        return other
+
     def clear(self) -> None:
         """Forget all prompts."""
         with self._lock:

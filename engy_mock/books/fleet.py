@@ -40,6 +40,12 @@ class Fleet:
         self.under_way = 0
         self._lock = Lock()
 
+    def copy(self) -> "Fleet":
+        """Another fleet with as much to do."""
+        other = Fleet()
+        other.under_way = self.under_way
+        return other
+
     def enter(self, capacity: int | None) -> None:
         """Take a place; raises RateLimited if all are taken."""
         with self._lock:

@@ -47,6 +47,12 @@ class Minute:
         self._entries: deque[tuple[float, int]] = deque()
         self.used = 0
 
+    def copy(self) -> Minute:
+        """Another minute in which the same was used."""
+        other = Minute()
+        other._entries, other.used = self._entries.copy(), self.used
+        return other
+
     def add(self, amount: int, now: float) -> None:
         """Use so much."""
         self.look(now)

@@ -48,6 +48,10 @@ class Chat:
     endpoint: Endpoint = "chat"
     has_one_id: bool = True
 
+    def shape(self, surface: Surface) -> type:
+        """The fields of its requests."""
+        return _FORMS[surface.name].shape
+
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
     ) -> GenerationRequest:

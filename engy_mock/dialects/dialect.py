@@ -98,6 +98,10 @@ class Dialect(Protocol):
     endpoint: Endpoint
     has_one_id: bool
 
+    def shape(self, surface: Surface) -> type:
+        """The fields of its requests: a `TypedDict`, for whoever describes them."""
+        ...
+
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
     ) -> GenerationRequest:

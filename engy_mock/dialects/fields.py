@@ -79,16 +79,17 @@ _IN_QUOTES = re.compile(r"'([^']*)'")
 class Form(Generic[F]):
     """A shape that request bodies must have.
 
-    `tagged` names the lists whose objects are told apart by one of their fields, as messages are by `role`.
+    `shape` has its fields; `tagged` names the lists whose objects are told apart by one of their fields, as
+    messages are by `role`.
     """
 
     def __init__(self, shape: type[F], *, tagged: Iterable[str] = ()) -> None:
-        self._shape = shape
+        self.shape = shape
         self._tagged = frozenset(tagged)
 
     @cached_property
     def _validator(self) -> SchemaValidator:
-        return SchemaValidator(schema_of(self._shape))
+        return SchemaValidator(schema_of(self.shape))
 
     def read(self, body: object, surface: Surface, any_number: frozenset[str] = frozenset()) -> F:
         """The fields of a body; raises InvalidRequest with all violations.

@@ -108,6 +108,10 @@ class Messages:
     endpoint: Endpoint = "messages"
     has_one_id: bool = False
 
+    def shape(self, surface: Surface) -> type:
+        """The fields of its requests."""
+        return _FORM.shape
+
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
     ) -> GenerationRequest:

@@ -154,6 +154,10 @@ class Responses:
     endpoint: Endpoint = field(default="responses", init=False)
     has_one_id: bool = field(default=False, init=False)
 
+    def shape(self, surface: Surface) -> type:
+        """The fields of its requests."""
+        return _FORMS[surface.name].shape
+
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
     ) -> GenerationRequest:

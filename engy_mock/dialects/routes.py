@@ -210,16 +210,24 @@ _SPEAKERS = (
 
 def find(method: str, path: str) -> tuple[Route, str]:
     """The route of a call and the name at the end of its path; raises NotFound or MethodNotAllowed (E-4)."""
-    methods, name = _at(path)
-    if methods is None:
+    found, name = _at(path)
+    if found is None:
         raise NotFound(f"no route {quoted(method)} {quoted(path)}")
-    route = methods.get(method)
+    route = found.get(method)
     if route is None:
-        allowed = ", ".join(sorted(methods))
+        allowed = ", ".join(sorted(found))
         raise MethodNotAllowed(
             f"method {quoted(method)} not allowed on {quoted(path)}", headers=(("Allow", allowed),)
         )
     return route, name
+
+
+def methods(path: str) -> list[str]:
+    """The methods that are served on a path; raises NotFound."""
+    found, _ = _at(path)
+    if found is None:
+        raise NotFound(f"no route {quoted(path)}")
+    return sorted(found)
 
 
 def reader(route: Route, *, strict_tools: bool) -> Dialect:
@@ -235,9 +243,9 @@ def reader(route: Route, *, strict_tools: bool) -> Dialect:
 
 def speaker(path: str) -> Route:
     """The route that tells what goes wrong on a path, known or not (E-5)."""
-    methods, _ = _at(path)
-    if methods is not None:
-        return next(iter(methods.values()))
+    found, _ = _at(path)
+    if found is not None:
+        return next(iter(found.values()))
     below = f"{_canonical(path)}/"
     return next((route for route in _SPEAKERS if below.startswith(route.path)), _SPEAKERS[-1])
 
@@ -251,8 +259,8 @@ def _canonical(path: str) -> str:
 
 def _at(path: str) -> tuple[dict[str, Route] | None, str]:
     path = _canonical(path)
-    methods = _BY_PATH.get(path)
-    if methods is not None:
-        return methods, ""
+    found = _BY_PATH.get(path)
+    if found is not None:
+        return found, ""
     before, _, name = path.rpartition("/")
     return (_BY_PATH.get(before + _ANY), unquote(name)) if name else (None, "")

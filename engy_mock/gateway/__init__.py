@@ -23,6 +23,7 @@ from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
@@ -121,13 +122,23 @@ class Gateway:
         """What happens before the body of a call is read; None for nothing, as is usual."""
         if not self.script.early_rules():
             return None
-        return met(call, self, lambda route: self._account(call, route))
+        found = met(call, self, lambda route: self._account(call, route))
+        origin = call.headers.get("origin")
+        if found is not None and found.steps is not None and origin is not None:
+            return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
+        return found
 
-    def answer(self, call: Call) -> Iterator[Step]:
-        """The steps that tell a client the answer to its call.
+    def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
+        """The steps that tell a client the answer to its call; `note` is told its place in the journal.
 
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
+        origin = call.headers.get("origin")
+        steps = self._answered(call, origin, note)
+        return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
+
+    def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
+        """The same without what is said to browsers alone."""
         what = digest(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
@@ -141,11 +152,20 @@ class Gateway:
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
         )
-        journal = self.journal
+        if note is not None:
+            note(entry)
+        journal: Journal | None = self.journal
         hold: Hold | None = None
         try:
             self.scenes.stage.tick()  # phases have models of their own
             check_host(call, self.settings.allowed_hosts)
+            if origin is not None:
+                check_upgrade(call, origin, self.settings.cors_origins)
+            if call.method == "OPTIONS":
+                steps = preflight(call, entry, self.settings.cors_origins)
+                # Browsers remember the answer for as long as they like: only what fails is worth a note.
+                journal = journal if entry.error else None
+                return steps
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)
@@ -187,7 +207,8 @@ class Gateway:
             if not isinstance(error, ApiError):
                 entry.error = f"{refusal.message}: {error!r:.500}"
         finally:
-            journal.add(entry)
+            if journal is not None:
+                journal.add(entry)
         return steps
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:

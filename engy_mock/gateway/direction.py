@@ -57,6 +57,12 @@ class Direction:
         self._mocked = mocked
         self._underway = Underway()
 
+    def copy(self, mocked: Mocked) -> "Direction":
+        """The same for another mock, with the same calls under way."""
+        other = Direction(mocked)
+        other._underway = self._underway.copy()
+        return other
+
     def forget(self) -> None:
         """Count the calls under way anew."""
         self._underway = Underway()

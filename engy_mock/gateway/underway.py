@@ -14,6 +14,13 @@ class Underway:
         self._calls: list[tuple[str, Hold]] = []
         self._lock = Lock()
 
+    def copy(self) -> "Underway":
+        """Another count of the same calls."""
+        other = Underway()
+        with self._lock:
+            other._calls = list(self._calls)
+        return other
+
     def enter(self, key: str, hold: Hold) -> tuple[int, int]:
         """How many calls are being answered now that this one is, and how many of them are of this key."""
         with self._lock:

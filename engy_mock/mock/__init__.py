@@ -13,7 +13,7 @@ from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
+    from engy_mock.serving.watch import Watch
     from engy_mock.vocabulary.clock import Clock
     from engy_mock.vocabulary.request import GenerationRequest
 
@@ -45,6 +46,9 @@ class EngyMock(WithoutSocket, Expecting):
     path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
     that come with the package. With `tls` it speaks TLS: `valid`, or with a certificate that is `expired`, for the
     `wrong-host` or `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
+    `control_token` is what callers of that have to show, and has to be set where others reach the port,
+    and `complaints` tells it what is wrong with files that this mock depends on.
     """
 
     def __init__(
@@ -60,6 +64,9 @@ class EngyMock(WithoutSocket, Expecting):
         scenarios: Iterable[str | Path | Scenario] = (),
         scenario_folders: Iterable[str | Path] = (),
         tls: str | None = None,
+        control: bool = False,
+        control_token: str | None = None,
+        complaints: Callable[[], Sequence[str]] = tuple,
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
@@ -74,6 +81,10 @@ class EngyMock(WithoutSocket, Expecting):
         self._wanted_port = port
         self._limits = limits
         self._time_scale = time_scale
+        self._has_control = control
+        self._control_token = control_token
+        self._complaints = complaints
+        self._prepare: Callable[[EngyMock], None] | None = None
         self._seed = seed
         self._tls = tls
         if tls is not None:
@@ -175,13 +186,15 @@ class EngyMock(WithoutSocket, Expecting):
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""
-        from engy_mock.serving.server import listen
+        from engy_mock.serving.server import is_loopback, listen
         from engy_mock.serving.thread import ServerThread
 
         if self._thread is not None:
             raise MockError(
                 f"this EngyMock serves already, at {self.base_url}: enter it once, or make another one"
             )
+        if self._has_control and self._control_token is None and not is_loopback(self._host):
+            raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
         security, tls = None, self._tls
         if tls is not None and tls != "handshake-stall":
@@ -213,6 +226,8 @@ class EngyMock(WithoutSocket, Expecting):
             self.gateway.clock.set(self._first_time)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
+        if self._prepare is not None:
+            self._prepare(self)
         self._abandon()
         if self.is_running:
             self._running().accept()
@@ -235,6 +250,21 @@ class EngyMock(WithoutSocket, Expecting):
         from engy_mock.serving.certificates import authority
 
         return authority(self._seed).text
+
+    def prepare_by(self, prepare: Callable[[EngyMock], None]) -> None:
+        """Let a function set the mock up, now and again after each reset."""
+        self._prepare = prepare
+        prepare(self)
+
+    @property
+    def watch(self) -> Watch:
+        """What sees every exchange on its way; whoever wants to know of them becomes one of its `listeners`."""
+        from engy_mock.serving.watch import Watch
+
+        shell = self._serving_shell()
+        if shell.watch is None:
+            shell.watch = Watch()
+        return shell.watch
 
     def app(self) -> web.Application:
         """The same service as an application for `aiohttp_client`, on the test's own loop; needs no start."""
@@ -285,6 +315,13 @@ class EngyMock(WithoutSocket, Expecting):
             from engy_mock.serving.shell import Shell
 
             self._shell = Shell(self.gateway, self._limits, time_scale=self._time_scale)
+            if self._has_control:
+                from engy_mock.serving.control import add_control
+
+                control = add_control(
+                    self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+                )
+                control.house.complaints = self._complaints
         return self._shell
 
 

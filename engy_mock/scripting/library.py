@@ -41,13 +41,17 @@ class Library:
 
     def find(self, name: str) -> "Scenario":
         """The scenario of this name; raises MockError."""
+        return _read(self.path_of(name))
+
+    def path_of(self, name: str) -> Path:
+        """Where the scenario of this name stands; raises MockError."""
         if not NAME.fullmatch(name):
             raise MockError(f"{quoted(name)} is no name of a scenario: lower case letters, digits and hyphens are")
         for folder in self.folders:
             for ending in ENDINGS:
                 path = folder / f"{name}{ending}"
                 if path.is_file():
-                    return _read(path)
+                    return path
         known = self.names()
         hint = did_you_mean(name, known) or (
             " `engy-mock scenarios list` shows those that there are; folders of your own are named by "

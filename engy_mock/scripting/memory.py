@@ -19,6 +19,13 @@ class Memory:
         self._numbers: dict[Hashable, int] = {}
         self._lock = Lock()
 
+    def copy(self) -> "Memory":
+        """Another memory of the same numbers."""
+        other = Memory()
+        with self._lock:
+            other._numbers = dict(self._numbers)
+        return other
+
     def count(self, *what: Hashable) -> int:
         """How often the same has been counted before."""
         with self._lock:

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from aiohttp import HttpVersion11, hdrs, web
 
+from engy_mock.books.entry import Entry
 from engy_mock.serving.body import BodyUnread, read_body
 from engy_mock.serving.endings import ConnectedWire, end
 from engy_mock.serving.framing import Framing
@@ -15,6 +16,7 @@ from engy_mock.serving.leases import Leases
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Performance, Wire
+from engy_mock.serving.watch import SeenWire, Watch
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed
@@ -35,8 +37,20 @@ class Service(Protocol):
         """What happens before the body is read; None for nothing, as is usual."""
         ...
 
-    def answer(self, call: Call) -> Iterator[Step]:
-        """The steps of the answer; closed early if the client leaves."""
+    def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
+        """The steps of the answer; closed early if the client leaves. `note` is told its journal entry."""
+        ...
+
+
+class Aside(Protocol):
+    """What answers beside the service, about the mock itself: the control API."""
+
+    def is_for(self, path: str) -> bool:
+        """Whether calls of this path are its own."""
+        ...
+
+    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
+        """Answer a call; returns whether the connection may go on."""
         ...
 
 
@@ -72,13 +86,16 @@ class Turn(NamedTuple):
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
-    `turns` holds the connections that are being answered, `leases` those that may not be used for long.
+    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
+    `leases` those that may not be used for long. `watch` is told of every exchange.
     """
 
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
         self.turns: dict[web.RequestHandler, Turn] = {}
+        self.aside: Aside | None = None
+        self.watch: Watch | None = None
         self.leases = Leases(time_scale)
         self._service = service
         self._house_second = -1
@@ -125,10 +142,16 @@ class Shell:
 
     async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
         """Answer a call; returns whether the answer came to its regular end, and the connection may go on."""
+        if self.aside is not None and self.aside.is_for(call.path):
+            return await self.aside.tell(call, framing, wire, pace)
+        seen = None
+        if self.watch is not None:
+            seen = self.watch.begin(call)
+            wire = SeenWire(wire, seen)
         performance = Performance(wire, framing, pace, self._service.clock)
         steps: Iterator[Step] | None = None
         try:
-            steps = self._service.answer(call)
+            steps = self._service.answer(call) if seen is None else self._service.answer(call, seen.note)
             await performance.perform(steps)
         except ConnectionError:
             raise
@@ -140,6 +163,8 @@ class Shell:
                 wire.abort()
         finally:
             _close(steps)
+            if seen is not None and self.watch is not None:
+                self.watch.end(seen)
         return performance.is_over and framing.is_kept
 
     def framing(self, *, is_http_11: bool = True, is_mute: bool = False, wants_close: bool = False) -> Framing:
@@ -161,6 +186,8 @@ class Shell:
         has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
+        if self.aside is not None and self.aside.is_for(call.path):
+            self.turns.pop(request.protocol, None)
         is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()

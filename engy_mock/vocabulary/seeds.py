@@ -4,6 +4,7 @@ Equal keys give equal values in any process, on any machine and under any hash s
 package may import `random`, `uuid` or `secrets`.
 """
 
+import secrets
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Protocol, TypeVar
@@ -33,6 +34,11 @@ def digest(*parts: Part) -> bytes:
 def hex_id(length: int, *parts: Part) -> str:
     """A lowercase hexadecimal id of `length` digits (at most 64) that stands for these parts."""
     return digest(*parts).hex()[:length]
+
+
+def secret() -> str:
+    """A text that nobody can guess; for keeping strangers out, never a part of an answer."""
+    return secrets.token_urlsafe(24)
 
 
 class UnitSource(Protocol):

@@ -20,6 +20,7 @@ class Settings:
 
     closed_accounts: bool = False
     allowed_hosts: frozenset[str] = frozenset()
+    cors_origins: frozenset[str] = frozenset()
     hurries_retries: bool = True
     scenario_header: bool = False
 
@@ -54,7 +55,7 @@ class Gateway:
     def before_body(self, call: Call) -> None:
         """Nothing happens before a body is read."""
 
-    def answer(self, call: Call) -> Iterator[Step]:
+    def answer(self, call: Call, note: Callable[[Any], None] | None = None) -> Iterator[Step]:
         self.journal.append(call)
         try:
             if call.trouble is not None:

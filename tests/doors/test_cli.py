@@ -41,7 +41,7 @@ def serve():
     processes = []
 
     def serve(*arguments):
-        command = [sys.executable, "-c", PRETEND, "serve", "--port", "0", *arguments]
+        command = [sys.executable, "-c", PRETEND, "serve", "--port", "0", "--no-control", *arguments]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         processes.append(process)
         assert process.stdout is not None
@@ -75,7 +75,7 @@ def test_it_serves_what_it_announces(serve):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_peace(serve, number):
-    """Also with a stall open; within two seconds, with code 0 and without a word."""
+    """Also with a stall open; within two seconds, with code 0 and without a word (Q-45)."""
     process, port, _ = serve()
     with Raw(port) as raw:
         raw.send(request("/v1/stall"))
@@ -89,7 +89,7 @@ def test_a_signal_ends_it_in_peace(serve, number):
 def test_a_busy_port_is_one_line(serve):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-c", PRETEND, "serve", "--port", str(port)]
+        command = [sys.executable, "-c", PRETEND, "serve", "--port", str(port), "--no-control"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert re.fullmatch(rf"engy-mock: port {port} on 127\.0\.0\.1 is in use[^\n]*\n", done.stderr)
@@ -109,7 +109,8 @@ def test_hosts_and_clock_can_be_chosen(serve):
 
 
 def test_another_address_is_a_warning(serve):
-    process, port, _ = serve("--host", "0.0.0.0")
+    """Q-1: and only with a token for whoever wants to control it."""
+    process, port, _ = serve("--host", "0.0.0.0", "--control-token", "open-sesame")
     assert answer(port, "/v1/x") == b"/v1/x"
     process.send_signal(signal.SIGTERM)
     assert process.communicate()[1].startswith("listening on 0.0.0.0: everybody who reaches this machine")
@@ -120,9 +121,13 @@ def test_another_address_is_a_warning(serve):
     [
         ([], "required: COMMAND"),
         (["nope"], "invalid choice: 'nope'"),
-        (["serve", "--port", "x"], "invalid int value: 'x'"),
+        (["serve", "--port", "x"], "'x' is not a whole number"),
         (["serve", "--tokenizer", "glm-5.2"], "'glm-5.2' is not MODEL=PATH"),
         (["serve", "--chat-template", "=x"], "'=x' is not MODEL=PATH"),
+        (["serve", "--port", "65536"], "65536 is no port"),
+        (["serve", "--pace", "slwo"], "Did you mean 'slow'?"),
+        (["serve", "--pace", "0"], "nor a number of pieces a second"),
+        (["serve", "--log-format", "jsn"], "Did you mean 'json'?"),
     ],
 )
 def test_wrong_words_are_explained(capsys, arguments, message):

@@ -53,7 +53,7 @@ def test_a_body_up_to_the_cap_is_taken(raw, service, size):
     ids=["length", "chunked", "promised", "gzip", "deflate"],
 )
 def test_a_body_over_the_cap_is_trouble_for_the_gateway(raw, service, sent):
-    """The gateway hears of it in its turn; the client can read the answer however much it sends."""
+    """The gateway hears of it in its turn; the client can read the answer however much it sends (Q-11)."""
     raw.send(sent)
     head, body = raw.read_answer()
     assert (head[:12], body) == (b"HTTP/1.1 413", b"body exceeds 100000 bytes")
@@ -84,7 +84,7 @@ def test_a_connection_goes_on_after_a_bomb(raw, service):
 
 
 def test_a_bomb_costs_no_memory():
-    """300 KiB that unpack to 300 MiB: never more than a little over the cap."""
+    """300 KiB that unpack to 300 MiB: never more than a little over the cap (Q-12)."""
     piece = zlib.compressobj(1, wbits=31)
     bomb = b"".join(piece.compress(bytes(1 << 20)) for _ in range(300)) + piece.flush()
     with EngyMock(limits=Limits(body_bytes=1 << 20)) as mock, Raw(mock.port) as raw:
@@ -126,7 +126,7 @@ def test_compressed_bodies_are_unpacked(raw, service, coding, pack):
     ],
 )
 def test_what_cannot_be_unpacked_is_trouble(raw, service, coding, data):
-    """The connection goes on: the body was read to its end."""
+    """The connection goes on: the body was read to its end (Q-12)."""
     raw.send(request("/v1/x", data, f"Content-Encoding: {coding}") + request("/v1/y"))
     assert raw.read_answer()[0].startswith(b"HTTP/1.1 400 ")
     assert raw.read_answer()[1] == b"/v1/y"
@@ -134,6 +134,7 @@ def test_what_cannot_be_unpacked_is_trouble(raw, service, coding, data):
 
 
 def test_a_body_that_does_not_come_is_trouble(raw, service):
+    """It has a deadline of its own (Q-16)."""
     raw.send(request("/v1/x", b"hel", "Content-Length: 5"))
     assert raw.read_answer()[1] == b"the body did not arrive within 0.3 seconds"
     assert raw.read_to_end() == (b"", "fin")
@@ -151,6 +152,7 @@ def test_a_body_with_broken_chunks_is_trouble(raw, caplog):
 
 @pytest.mark.parametrize("sent", [b"POST /v1/x HT", request()[:-20], b"\r\n"])
 def test_a_head_that_does_not_come_ends_the_connection(raw, service, sent):
+    """Half a head is not waited for (Q-16)."""
     raw.send(sent)
     assert raw.read_to_end() == (b"", "fin")
     assert not service.journal
@@ -158,7 +160,7 @@ def test_a_head_that_does_not_come_ends_the_connection(raw, service, sent):
 
 @pytest.mark.parametrize("asked", [0, 1])
 def test_a_connection_is_not_idle_for_ever(asked):
-    """Whether or not it has ever asked for something."""
+    """Whether or not it has ever asked for something (Q-16)."""
     with EngyMock(limits=Limits(idle_seconds=0.2)) as mock, Raw(mock.port) as raw:
         for _ in range(asked):
             raw.send(request())
@@ -180,6 +182,7 @@ def test_deadlines_for_heads_leave_the_rest_alone(mock, service):
 
 
 def test_no_answer_lasts_for_ever(until):
+    """Not even one that stalls (Q-18)."""
     with EngyMock(limits=Limits(answer_seconds=0.2)) as mock, Raw(mock.port) as raw:
         gateway = cast(Gateway, mock.gateway)
         gateway.answers["/v1/x"] = says(Begin(Head(200, ())), Write(b"x"), Wait(float("inf")))
@@ -189,7 +192,7 @@ def test_no_answer_lasts_for_ever(until):
 
 
 def test_the_connection_idle_longest_makes_room(mock, service):
-    """Busy connections stay, and the new one is served."""
+    """Busy connections stay, and the new one is served (Q-16)."""
     service.answers["/v1/x"] = says(Begin(Head(200, ())), Write(b"x"), Wait(float("inf")))
     raws = [Raw(mock.port) for _ in range(5)]
     try:
@@ -237,7 +240,7 @@ def test_connections_leave_files_for_others(monkeypatch):
     ],
 )
 def test_what_is_no_http_is_refused_in_json(raw, service, caplog, sent, message):
-    """In the envelope of OpenAI, repeating nothing of it, and without an alarm in the log (R-38)."""
+    """In the envelope of OpenAI, repeating nothing of it, and without an alarm in the log (R-38, Q-17, Q-40)."""
     raw.send(sent)
     data, _ = raw.read_to_end()
     head, _, body = data.partition(b"\r\n\r\n")

@@ -208,6 +208,7 @@ def open_tasks() -> int:
 
 
 def test_a_busy_port_is_named():
+    """A port that is taken is a clear error (Q-43)."""
     with EngyMock() as mock, pytest.raises(MockError, match=rf"port {mock.port} on 127\.0\.0\.1 is in use"):
         EngyMock(port=mock.port).start()
 
@@ -233,6 +234,7 @@ def test_an_address_that_cannot_be_is_named(host, port, message):
     ],
 )
 def test_only_loopback_goes_without_a_warning(caplog, host, origin, warnings):
+    """Who listens elsewhere is warned (Q-1)."""
     with EngyMock(host=host) as mock:
         assert mock.origin == f"{origin}:{mock.port}"
         assert ask(mock) == b"hello"

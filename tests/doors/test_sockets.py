@@ -157,7 +157,7 @@ def test_every_method_reaches_the_gateway(raw, service, method):
 
 
 def test_an_upgrade_is_declined(raw):
-    """A request to become a web socket is a request like any other."""
+    """A request to become a web socket is a request like any other (Q-10)."""
     upgrade = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     raw.send(request("/v1/x", b"", *upgrade, method="GET"))
     assert raw.read_answer()[1] == b"/v1/x"
@@ -213,7 +213,7 @@ def test_a_client_may_leave_before_it_is_cut_off(mock, service, until, caplog, a
 
 
 def test_a_slow_reader_costs_no_memory(mock, service, until):
-    """The answer is not made faster than it is read: few of its 100 MiB exist at a time."""
+    """The answer is not made faster than it is read: few of its 100 MiB exist at a time (Q-18)."""
     made = 0
 
     def answer(call):
@@ -252,7 +252,7 @@ def test_a_slow_reader_gets_everything(mock, service):
     "steps", [(), (Begin(Head(200, JSON)), Write(b"x"), Write(b"y"))], ids=["before", "within"]
 )
 def test_a_defect_is_logged_and_never_shown(raw, service, caplog, steps):
-    """A failing gateway gives a 500, or a broken answer if it had begun; the traceback is only logged."""
+    """A failing gateway gives a 500, or a broken answer if it had begun; the log has the reason (Q-40, Q-46)."""
 
     def answer(call):
         yield from steps

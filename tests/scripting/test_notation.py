@@ -49,6 +49,7 @@ def test_what_can_be_written(text, value):
     ],
 )
 def test_what_cannot_be_read(text, said):
+    """Each mistake has its place; aliases are not refused, but counted (Q-24)."""
     with pytest.raises(MockError) as caught:
         read(text, "f")
     assert said in str(caught.value)

@@ -210,6 +210,7 @@ def test_reset_begins_anew(folder):
 
 
 def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
+    """Elsewhere the header means nothing (Q-27)."""
     written(folder, "gone", "description: x\nrules: [{refuse: 503, times: 2}]")
     with EngyMock(scenario_folders=[folder]) as engy:
 

@@ -1,0 +1,108 @@
+"""The command line: `engy-mock serve | check | scenarios`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engy_mock import __version__
+from engy_mock.cli.options import add_serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    from engy_mock.vocabulary.errors import MockError
+
+    try:
+        command: Callable[[argparse.Namespace], int] = options.command
+        return command(options)
+    except MockError as error:
+        print(f"engy-mock: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="engy-mock", description="A pretend LLM inference service for tests.")
+    parser.add_argument("--version", action="version", version=f"engy-mock {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
+    check = commands.add_parser("check", help="say what is wrong with scenario files, without serving")
+    check.set_defaults(command=_check)
+    check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of its file")
+    _add_folders(check)
+    scenarios = commands.add_parser("scenarios", help="list scenarios, show one, print their JSON Schema")
+    actions = scenarios.add_subparsers(title="actions", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="name and description of all that can be found")
+    listing.set_defaults(command=_list)
+    _add_folders(listing)
+    show = actions.add_parser("show", help="print the file of a scenario")
+    show.set_defaults(command=_show)
+    show.add_argument("scenario", metavar="SCENARIO")
+    _add_folders(show)
+    schema = actions.add_parser("schema", help="print the JSON Schema of scenario files, for editors")
+    schema.set_defaults(command=_schema)
+    return parser
+
+
+def _add_folders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scenarios",
+        action="append",
+        default=[],
+        dest="folders",
+        metavar="FOLDER",
+        help="look for scenarios in this folder before those that come with the package; may be repeated",
+    )
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Read scenarios with all that they include; the first mistake of each is told."""
+    from engy_mock.gateway import Gateway
+    from engy_mock.vocabulary.errors import MockError
+
+    scenes = Gateway().scenes
+    scenes.look_in(options.folders)
+    mistakes = 0
+    for name in options.scenarios:
+        try:
+            for scenario in scenes.library.with_included(scenes.library.named(name)):
+                scenes.check(scenario)
+            print(f"{name}: good")
+        except MockError as error:
+            mistakes += 1
+            print(f"{name}: {error}", file=sys.stderr)
+    return 1 if mistakes else 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from engy_mock.scripting.library import Library
+
+    library = Library(Path(folder) for folder in options.folders)
+    scenarios = [library.find(name) for name in library.names()]
+    width = max([len(scenario.name) for scenario in scenarios], default=0)
+    for scenario in scenarios:
+        print(f"{scenario.name:{width}}  {' '.join(scenario.description.split())}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from engy_mock.scripting.library import Library
+
+    library = Library(Path(folder) for folder in options.folders)
+    print(Path(library.named(options.scenario).source).read_text(encoding="utf-8"), end="")
+    return 0
+
+
+def _schema(options: argparse.Namespace) -> int:
+    import json
+
+    from engy_mock.scripting.forms import schema
+
+    print(json.dumps(schema(), indent=2))
+    return 0

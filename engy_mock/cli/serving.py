@@ -1,0 +1,137 @@
+"""The command `serve`: a mock on a port until a signal ends it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engy_mock import __version__
+
+if TYPE_CHECKING:
+    import argparse
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+
+    from engy_mock.cli.files import Files
+    from engy_mock.mock import EngyMock
+
+LOOKS_EVERY = 0.5
+"""Seconds between two looks at files that may have been saved."""
+
+GREETING = """\
+engy-mock {version} serves at {base_url}
+key: {key}
+
+curl {base_url}/chat/completions \\
+  -H "Authorization: Bearer {key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{{"model": "glm-5.2", "messages": [{{"role": "user", "content": "Hello!"}}]}}'
+"""
+
+CONTROL = """
+control: {origin}/_mock/openapi.json
+"""
+
+
+def serve(given: argparse.Namespace) -> int:
+    """Serve; returns the exit code."""
+    import signal
+    import threading
+
+    from engy_mock.cli.files import Files
+    from engy_mock.cli.options import chosen
+
+    is_over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: is_over.set())
+    _raise_file_limit()
+
+    files = Files(lambda: chosen(vars(given)))
+    engy = made(files)
+    with engy:
+        engy.gateway.warm_up()
+        greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
+        print(
+            greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
+            flush=True,
+        )
+        while not is_over.wait(LOOKS_EVERY):
+            files.look(engy)
+    return 0
+
+
+def made(files: Files) -> EngyMock:
+    """The mock that the options and files ask for; raises MockError."""
+    from engy_mock.gateway import Settings
+    from engy_mock.mock import EngyMock
+    from engy_mock.serving.server import is_loopback
+    from engy_mock.vocabulary.clock import StandingClock, WallClock
+    from engy_mock.vocabulary.errors import MockError
+
+    options = files.options
+    if not is_loopback(options["host"]) and options["control-token"] is None:
+        raise MockError(
+            f"whoever reaches {options['host']} reaches the mock: listening there needs --control-token as well"
+        )
+    is_paced = options["pace"] not in (None, "instant")
+    engy = EngyMock(
+        seed=options["seed"],
+        port=options["port"],
+        host=options["host"],
+        clock=WallClock() if options["wall-clock"] or is_paced else StandingClock(),
+        settings=Settings(
+            allowed_hosts=frozenset(options["allow-host"]),
+            cors_origins=frozenset(options["cors-origin"]),
+            hurries_retries=False,
+            scenario_header=bool(options["scenario-header"]),
+        ),
+        scenario_folders=options["scenarios"],
+        control=not options["no-control"],
+        control_token=options["control-token"],
+        complaints=lambda: files.complaints,
+        loop_factory=_fastest_loop(),
+    )
+    for model, path in options["tokenizer"]:
+        engy.gateway.catalog.use(model, tokenizer=path)
+    for model, path in options["chat-template"]:
+        engy.gateway.catalog.use(model, chat_template=path)
+    if options["models"] is not None:
+        from engy_mock.cli.rows import add_models
+
+        add_models(Path(options["models"]), engy.gateway.catalog)
+    engy.prepare_by(files.prepare)
+    _log_to_stdout(engy, options)
+    return engy
+
+
+def _log_to_stdout(engy: EngyMock, options: dict[str, Any]) -> None:
+    """Write a line for each request, if that is wanted; nobody has to read a pipe that he did not ask for."""
+    wanted = options["log-format"]
+    if wanted == "auto":
+        wanted = "text" if sys.stdout.isatty() else "none"
+    if wanted != "none":
+        from engy_mock.serving.access_log import AccessLog
+
+        engy.watch.listeners.append(AccessLog(sys.stdout, is_json=wanted == "json"))
+
+
+def _fastest_loop() -> Callable[[], AbstractEventLoop] | None:
+    """The loop factory of uvloop if it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _raise_file_limit() -> None:
+    """Let this process have as many connections open as the machine allows."""
+    try:
+        import resource
+    except ImportError:  # there is no such limit on Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # some systems name a limit that they do not grant
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

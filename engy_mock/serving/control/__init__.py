@@ -1,0 +1,160 @@
+"""The control API: the mock shown and changed over HTTP, under a prefix of its own."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from pydantic import BaseModel, ValidationError
+
+from engy_mock import __version__
+from engy_mock.gateway import Gateway
+from engy_mock.serving.control.feed import LOOKS_EVERY, Feed
+from engy_mock.serving.control.guard import Guard
+from engy_mock.serving.control.house import House, Order, Refused
+from engy_mock.serving.control.openapi import document
+from engy_mock.serving.control.table import OPERATIONS, PREFIX, Operation, at
+from engy_mock.serving.framing import Framing
+from engy_mock.serving.pace import Pace
+from engy_mock.serving.performance import Wire
+from engy_mock.serving.shell import Shell
+from engy_mock.serving.watch import Watch
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import ApiError, MockError, quoted
+from engy_mock.vocabulary.wire import Call, Head
+
+JSON = ("Content-Type", "application/json")
+NOT_KEPT = ("Cache-Control", "no-store")
+STREAM = ("Content-Type", "text/event-stream; charset=utf-8")
+
+_log = logging.getLogger("engy_mock")
+
+
+class Control:
+    """Answers calls about the mock itself; none of them is ever in the journal."""
+
+    def __init__(self, house: House, guard: Guard) -> None:
+        self.house = house
+        self.guard = guard
+
+    def is_for(self, path: str) -> bool:
+        """Whether calls of this path are its own."""
+        return path.startswith(PREFIX)
+
+    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
+        """Answer a call; returns whether the connection may go on."""
+        feed: Feed | None = None
+        try:
+            operation, name = self._admitted(call)
+            if operation.kind == "feed":
+                feed = Feed(self.house, _query(operation, call).after)
+                head, body = Head(200, (STREAM, NOT_KEPT)), b""
+            else:
+                head, body = self._answered(operation, name, call)
+        except Refused as refused:
+            head, body = _refusal(refused)
+        except Exception:
+            _log.exception("the mock failed on %s %s", call.method, quoted(call.path))
+            head, body = _refusal(Refused(500, "the mock failed"))
+        if feed is None:
+            await wire.write(framing.begin(head, len(body)) + framing.piece(body))
+            return framing.is_kept
+        await wire.write(framing.begin(head) + framing.piece(b": the exchanges of this mock\n\n"))
+        while True:
+            news = feed.news()
+            if news:
+                await wire.write(framing.piece(news))
+            await pace.sleep(LOOKS_EVERY)
+
+    def _admitted(self, call: Call) -> tuple[Operation, str]:
+        """The operation of a call that may be done, and the name in its path; raises Refused."""
+        found, name = at(call.path)
+        operation = found.get(call.method)
+        is_open = operation is not None and operation.is_open
+        self.guard.check(call, self.house.gateway.settings.allowed_hosts, is_open=is_open)
+        if not found:
+            raise Refused(404, f"there is no control route {quoted(call.path)}: {PREFIX}openapi.json has them all")
+        if operation is None:
+            raise Refused(405, f"method {quoted(call.method)} not allowed here, but {', '.join(sorted(found))}")
+        if call.trouble is not None:
+            raise Refused(call.trouble.status, call.trouble.message)
+        return operation, unquote(name)
+
+    def _answered(self, operation: Operation, name: str, call: Call) -> tuple[Head, bytes]:
+        """Head and body of an answer that is told at once; raises Refused."""
+        if operation.kind == "openapi":
+            return Head(200, (JSON, NOT_KEPT)), self._document
+        if operation.kind == "metrics":
+            if self.house.metrics is None:
+                raise Refused(404, "there are no metrics: install the extra `metrics` of engy-mock")
+            kind, body = self.house.metrics()
+            return Head(200, (("Content-Type", kind), NOT_KEPT)), body
+        assert operation.does is not None
+        order = Order(name=name, query=_query(operation, call), body=_body(operation, call))
+        try:
+            answer: BaseModel = operation.does(self.house, order)
+        except (MockError, ApiError) as error:
+            raise Refused(400, str(error)) from None
+        return Head(200, (JSON, NOT_KEPT)), answer.model_dump_json().encode()
+
+    @cached_property
+    def _document(self) -> bytes:
+        return json.write(document(self.house.version, OPERATIONS))
+
+
+def add_control(
+    shell: Shell, gateway: Gateway, *, reset: Callable[[], None], api_key: str, token: str | None = None
+) -> Control:
+    """Let a shell answer control calls as well."""
+    watch = shell.watch = shell.watch or Watch()
+    house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch)
+    # Who has not installed what metrics need, can do without.
+    with suppress(ImportError):
+        from engy_mock.serving.metrics import Metrics
+
+        house.metrics = Metrics(watch).text
+    shell.aside = control = Control(house, Guard(token))
+    return control
+
+
+def _query(operation: Operation, call: Call) -> Any:
+    """The query as its form says; raises Refused."""
+    if operation.query is None:
+        return None
+    try:
+        said = dict(parse_qsl(call.query, keep_blank_values=True, max_num_fields=50))
+    except ValueError:
+        raise Refused(400, "the query has too many fields") from None
+    return _checked(operation.query, said)
+
+
+def _body(operation: Operation, call: Call) -> Any:
+    """The body as its form says; raises Refused. None is as good as an empty object."""
+    if operation.takes is None:
+        return None
+    try:
+        said = json.read(call.body) if call.body else {}
+    except ValueError as error:
+        raise Refused(400, f"the body is not JSON: {quoted(str(error).partition(chr(10))[0])}") from None
+    return _checked(operation.takes, said)
+
+
+def _checked(form: type[BaseModel], said: object) -> BaseModel:
+    try:
+        return form.model_validate(said)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)[0]
+        param = ".".join([str(step) for step in found["loc"]])
+        message = found["msg"].removeprefix("Value error, ")
+        known = f" Known are {', '.join(form.model_fields)}." if found["type"] == "extra_forbidden" else ""
+        where = f"{quoted(param)}: " if param else ""
+        raise Refused(
+            400, f"{where}{message[:1].lower()}{message[1:]}.{known}", param=quoted(param) or None
+        ) from None
+
+
+def _refusal(refused: Refused) -> tuple[Head, bytes]:
+    body = json.write({"error": {"message": refused.message, "status": refused.status, "param": refused.param}})
+    return Head(refused.status, (JSON, NOT_KEPT)), body

@@ -1,0 +1,223 @@
+"""Scenarios on and off, their phases, and the rules in force."""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from engy_mock.scripting import notation
+from engy_mock.scripting.fault import told
+from engy_mock.scripting.library import NAME
+from engy_mock.scripting.rules import Rule
+from engy_mock.scripting.scenario import Scenario, from_file, from_sheet
+from engy_mock.scripting.stage import Scene
+from engy_mock.serving.control.form import Form
+from engy_mock.serving.control.house import House, Order, Refused
+from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import MockError
+
+MAX_NAME = 64
+MAX_TEXT = 1024 * 1024
+
+
+class ScenarioForm(Form):
+    """One scenario; `complaint` says why it cannot be used, `phase` where it is."""
+
+    name: str
+    description: str
+    good_client: str
+    include: list[str]
+    phases: list[str]
+    is_on: bool
+    phase: str | None
+    complaint: str | None
+
+
+class ScenarioDetail(ScenarioForm):
+    """The same with the text of its file, where it has one."""
+
+    text: str | None
+
+
+class ScenarioList(Form):
+    """All that can be found, and all that are under way."""
+
+    scenarios: list[ScenarioForm]
+
+
+class Begin(Form):
+    """Where to begin; `text` is a whole scenario in the words of its files, for one that stands in none."""
+
+    phase: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    text: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
+
+
+class RuleForm(Form):
+    """One rule: where it comes from, how often it has been used, and its faults as scenario files write them."""
+
+    name: str
+    description: str
+    scenario: str | None
+    used: int
+    times: int | None
+    rate: float
+    faults: list[str]
+    has_answer: bool
+
+
+class RuleList(Form):
+    """The rules in force, in the order in which they are tried."""
+
+    rules: list[RuleForm]
+
+
+class RulesToAdd(Form):
+    """Rules in the words of scenario files."""
+
+    rules: Annotated[list[dict[str, object]], Field(min_length=1, max_length=1000)]
+
+
+def listed(house: House, order: Order) -> ScenarioList:
+    """All scenarios by name."""
+    library = house.gateway.scenes.library
+    scenes = {scene.name: scene for scene in house.gateway.scenes.stage.scenes}
+    found: list[ScenarioForm] = []
+    for name in sorted({*library.names(), *scenes}):
+        try:
+            found.append(_form(_scenario(house, name), scenes.get(name)))
+        except MockError as error:
+            found.append(_broken(name, str(error)))
+    return ScenarioList(scenarios=found)
+
+
+def show(house: House, order: Order) -> ScenarioDetail:
+    """One of them."""
+    name = _checked(order.name)
+    scenario = _scenario(house, name)
+    path = Path(scenario.source)
+    text = path.read_text(encoding="utf-8") if path.is_file() else None
+    return ScenarioDetail(**_form(scenario, _scene(house, name)).model_dump(), text=text)
+
+
+def begin(house: House, order: Order) -> ScenarioDetail:
+    """Let one take part, or go to a phase."""
+    name, wish, scenes = _checked(order.name), order.body, house.gateway.scenes
+    scene = _scene(house, name)
+    if wish.text is not None:
+        scene = scenes.begin(from_sheet(notation.read(wish.text.encode("utf-8", "replace"), name), name))
+    elif scene is None or wish.phase is None:
+        scene = scenes.begin(_scenario(house, name))
+    if wish.phase is not None:
+        scene.go(wish.phase)
+    return show(house, order)
+
+
+def end(house: House, order: Order) -> ScenarioDetail:
+    """Let one take part no longer."""
+    scene = _scene(house, _checked(order.name))
+    if scene is None:
+        raise Refused(404, f"scenario {order.name} is not under way")
+    detail = show(house, order)
+    scene.end()
+    return detail.model_copy(update={"is_on": False, "phase": None})
+
+
+def rules(house: House, order: Order) -> RuleList:
+    """All rules in force."""
+    gateway = house.gateway
+    staged = gateway.scenes.stage.rules()
+    owners = {id(rule): scene.name for scene in gateway.scenes.stage.scenes for rule in scene.rules}
+    return RuleList(
+        rules=[
+            *[_rule(rule, None) for rule in tuple(gateway.script.rules)],
+            *[_rule(rule, owners.get(id(rule))) for rule in staged],
+        ]
+    )
+
+
+def add_rules(house: House, order: Order) -> RuleList:
+    """Put rules behind the others."""
+    script = house.gateway.script
+    document = {"description": "rules over HTTP", "rules": order.body.rules}
+    made = from_sheet(notation.read(json.write(document), "the body"), "over-http").rules
+    for rule in made:
+        number = len(script.rules) + 1
+        script.add(replace(rule, name="", description=f"rule {number}, over HTTP"))
+    return rules(house, order)
+
+
+def clear_rules(house: House, order: Order) -> RuleList:
+    """Forget the rules that no scenario has."""
+    house.gateway.script.clear()
+    return rules(house, order)
+
+
+def _checked(name: str) -> str:
+    """The name of a scenario; it never becomes a path before it is known to be one (Q-26)."""
+    if len(name) > MAX_NAME or not NAME.fullmatch(name):
+        raise Refused(400, "a scenario's name is of lower case letters, digits and hyphens, at most 64")
+    return name
+
+
+def _scene(house: House, name: str) -> Scene | None:
+    return next((scene for scene in house.gateway.scenes.stage.scenes if scene.name == name), None)
+
+
+def _scenario(house: House, name: str) -> Scenario:
+    """The scenario under way, or the one in the library; raises MockError or Refused."""
+    scene = _scene(house, name)
+    if scene is not None:
+        return scene.scenario
+    library = house.gateway.scenes.library
+    if name not in library.names():
+        raise Refused(404, f"there is no scenario {name}")
+    path = library.path_of(name)
+    status = path.stat()
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=512)
+def _read(path: Path, changed: int, size: int) -> Scenario:
+    """What a file says that has not changed since."""
+    return from_file(path)
+
+
+def _form(scenario: Scenario, scene: Scene | None) -> ScenarioForm:
+    return ScenarioForm(
+        name=scenario.name,
+        description=scenario.description,
+        good_client=scenario.good_client,
+        include=list(scenario.include),
+        phases=[phase.name for phase in scenario.phases],
+        is_on=scene is not None,
+        phase=None if scene is None else scene.phase,
+        complaint=None,
+    )
+
+
+def _broken(name: str, complaint: str) -> ScenarioForm:
+    return ScenarioForm(
+        name=name,
+        description="",
+        good_client="",
+        include=[],
+        phases=[],
+        is_on=False,
+        phase=None,
+        complaint=complaint,
+    )
+
+
+def _rule(rule: Rule, scenario: str | None) -> RuleForm:
+    return RuleForm(
+        name=rule.name,
+        description=rule.description,
+        scenario=scenario,
+        used=rule.used,
+        times=rule.times,
+        rate=rule.rate,
+        faults=[told(own) for own in rule.faults],
+        has_answer=bool(rule.answers),
+    )

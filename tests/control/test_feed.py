@@ -1,0 +1,123 @@
+"""The live feed tells exchanges as they happen."""
+
+import json
+import threading
+
+import httpx2
+import pytest
+
+from tests.control.conftest import CONTROL, Caller
+
+
+class Events:
+    """The server-sent events of one reader."""
+
+    def __init__(self, response):
+        self._lines = response.iter_lines()
+
+    def next(self):
+        """The name and the data of the next event."""
+        event = ""
+        for line in self._lines:
+            if line.startswith("event: "):
+                event = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                return event, json.loads(line.removeprefix("data: "))
+        raise EOFError
+
+
+@pytest.fixture
+def running(engy):
+    with engy:
+        yield engy
+
+
+@pytest.fixture
+def feed(running):
+    """Opens a feed; what it gives back tells its events."""
+    with httpx2.Client(base_url=running.origin, headers=CONTROL, trust_env=False, timeout=10) as client:
+        opened = []
+
+        def open_feed(query=""):
+            stream = client.stream("GET", f"/_mock/feed{query}", headers={"user-agent": "python"})
+            response = stream.__enter__()
+            opened.append(stream)
+            assert response.status_code == 200
+            assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+            return Events(response)
+
+        yield open_feed
+        for stream in opened:
+            stream.__exit__(None, None, None)
+
+
+def test_exchanges_are_told_as_they_happen(running, feed):
+    ask = Caller(running)
+    ask.chat("before")
+    new, all_of_them = feed(), feed("?after=-1")
+    name, first = all_of_them.next()
+    assert (name, first["number"], first["asked"], first["is_over"]) == ("exchange", 0, "before", True)
+    ask.chat("after")
+    for events in (new, all_of_them):
+        name, told = events.next()
+        while not told["is_over"]:
+            name, told = events.next()
+        assert (name, told["number"], told["asked"], told["status"]) == ("exchange", 1, "after", 200)
+
+
+def test_an_exchange_is_told_again_when_it_ends(running, feed):
+    """First that it is under way, later what became of it."""
+    running.when(says="for ever").reply("one two three", faults=["stall"])
+    events = feed()
+    with httpx2.Client(base_url=running.origin, trust_env=False, timeout=10) as client:
+        body = {
+            "model": "glm-5.2",
+            "stream": True,
+            "messages": [{"role": "user", "content": "for ever"}],
+        }
+        headers = {"authorization": f"Bearer {running.api_key}"}
+        with client.stream("POST", "/v1/chat/completions", json=body, headers=headers):
+            _, told = events.next()
+            assert (told["is_over"], told["client_left"], told["faults"]) == (False, False, ["stall"])
+    while not told["is_over"]:
+        _, told = events.next()
+    assert told["client_left"] is True
+
+
+def test_a_reset_is_told_and_breaks_no_feed(running, feed):
+    """The answers of the service are broken off; who watches goes on."""
+    ask = Caller(running)
+    ask.chat("one")
+    events = feed()
+    ask("POST", "reset", {})
+    assert events.next() == ("reset", {})
+    ask.chat("two")
+    name, told = events.next()
+    assert (name, told["number"], told["asked"]) == ("exchange", 0, "two")
+
+
+def test_a_reset_over_a_socket_breaks_off_the_others_alone(running):
+    running.when(says="for ever").reply("one two three", faults=["stall"])
+    began = threading.Event()
+    ended: list[str] = []
+
+    def wait_for_ever():
+        body = {"model": "glm-5.2", "stream": True, "messages": [{"role": "user", "content": "for ever"}]}
+        headers = {"authorization": f"Bearer {running.api_key}"}
+        with httpx2.Client(base_url=running.origin, trust_env=False, timeout=10) as client:
+            try:
+                with client.stream("POST", "/v1/chat/completions", json=body, headers=headers) as response:
+                    began.set()
+                    response.read()
+            except httpx2.TransportError as error:
+                ended.append(type(error).__name__)
+
+    waiting = threading.Thread(target=wait_for_ever)
+    waiting.start()
+    assert began.wait(10)
+    with httpx2.Client(base_url=running.origin, headers=CONTROL, trust_env=False, timeout=10) as client:
+        answer = client.post("/_mock/reset", json={}, headers={"user-agent": "python"})
+        assert answer.status_code == 200
+        assert client.get("/_mock/health").status_code == 200
+    waiting.join(10)
+    assert len(ended) == 1

@@ -1,0 +1,358 @@
+"""The server as a process, with all that it serves, and its options out of files and the environment."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import httpx2
+import pytest
+
+from engy_mock import EngyMock, MockError
+from engy_mock.cli import main
+from engy_mock.cli.files import Files
+from engy_mock.cli.options import NAMES, chosen
+from engy_mock.cli.serving import made
+from engy_mock.vocabulary.clock import WallClock
+from tests.control.conftest import CONTROL
+from tests.doors.raw import PATIENCE, Raw, request
+
+HELLO = [{"role": "user", "content": "Hello!"}]
+GREEN = "description: x\nrules: [{reply: green}]\n"
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Start a process that serves, from a folder of its own; returns it and what it greets with."""
+    processes = []
+
+    def start(*arguments, **environment):
+        command = [sys.executable, "-m", "engy_mock", "serve", "--port", "0", *arguments]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        )
+        processes.append(process)
+        greeting = ""
+        while "-d '" not in greeting:
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            greeting += line
+        return process, greeting
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def origin_of(greeting):
+    return re.search(r"http://127\.0\.0\.1:\d+", greeting)[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_everything_in_peace(serve, tmp_path, number):
+    """Q-45: with a stall, a live feed and an idle connection open; with code 0 and without a word."""
+    (tmp_path / "silent.yaml").write_text("description: x\nrules: [{reply: one two, faults: [stall]}]\n")
+    process, greeting = serve("--scenario", "./silent.yaml")
+    port = int(origin_of(greeting).rpartition(":")[2])
+    body = json.dumps({"model": "glm-5.2", "stream": True, "messages": HELLO}).encode()
+    with Raw(port) as stalled, Raw(port) as feed, Raw(port) as idle:
+        sent = request(
+            "/v1/chat/completions", body, "Authorization: Bearer sk-engy-x", "Content-Type: application/json"
+        )
+        stalled.send(sent)
+        stalled.read_until(b"data: ")
+        feed.send(request("/_mock/feed", b"", "X-Engy-Mock-Control: 1", method="GET"))
+        feed.read_until(b"exchanges of this mock")
+        idle.send(request("/_mock/health", method="GET"))
+        idle.read_answer()
+        process.send_signal(number)
+        stalled.read_to_end()
+        assert process.wait(PATIENCE) == 0
+    assert process.stderr.read() == ""
+
+
+def test_a_log_of_json_lines(serve):
+    """Q-38: one line for each request, none for control, and nothing of what was sent."""
+    process, greeting = serve("--log-format", "json")
+    origin = origin_of(greeting)
+    with httpx2.Client(trust_env=False) as client:
+        client.get(f"{origin}/_mock/health")
+        client.get(f"{origin}/v1/models?secret=canary")
+        client.get(f"{origin}/canary")
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=PATIENCE)
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    assert [(line["method"], line["route"], line["status"]) for line in lines] == [
+        ("GET", "/v1/models", 200),
+        ("GET", "-", 404),
+    ]
+    assert "canary" not in out
+
+
+def test_other_addresses_need_a_token(tmp_path):
+    """Q-1: everybody could change the mock."""
+    command = [sys.executable, "-m", "engy_mock", "serve", "--port", "0", "--host", "0.0.0.0"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path, env=environment)
+    assert done.returncode == 1
+    assert "--control-token" in done.stderr
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder to be in, without any option in the environment."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def options(environment=None, **given):
+    return chosen(given, environment or {})
+
+
+def test_the_command_line_counts_first_then_the_environment_then_the_file(here):
+    (here / "pyproject.toml").write_text('[tool.engy-mock]\nport = 1\nseed = 1\nallow_host = ["a.test"]\n')
+    found = options({"ENGY_MOCK_SEED": "2", "ENGY_MOCK_PORT": "2"}, port=3)
+    assert (found["port"], found["seed"], found["allow-host"], found["host"]) == (3, 2, ["a.test"], "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.yaml", "port: 9\nscenario: [busy-hour, ./own.yaml]\nwall-clock: true\ntokenizer: {glm-5.2: t.json}\n"),
+        (
+            "x.toml",
+            'port = 9\nscenario = ["busy-hour", "./own.yaml"]\nwall_clock = true\n'
+            '[tokenizer]\n"glm-5.2" = "t.json"\n',
+        ),
+        (
+            "pyproject.toml",
+            '[tool.engy-mock]\nport = 9\nscenario = ["busy-hour", "./own.yaml"]\nwall-clock = "yes"\n'
+            'tokenizer = ["glm-5.2=t.json"]\n',
+        ),
+    ],
+)
+def test_options_in_a_file(here, name, text):
+    """Paths in it are seen from where it stands."""
+    folder = here / "sub"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    for found in (options(config=f"sub/{name}"), options({"ENGY_MOCK_CONFIG": f"sub/{name}"})):
+        assert (found["port"], found["wall-clock"]) == (9, True)
+        assert found["scenario"] == ["busy-hour", os.path.join("sub", "own.yaml")]  # noqa: PTH118
+        [(model, path)] = found["tokenizer"]
+        assert (model, path.as_posix()) == ("glm-5.2", "sub/t.json")
+
+
+def test_the_environment_has_lists_too(here):
+    found = options({"ENGY_MOCK_SCENARIO": "a, b", "ENGY_MOCK_TOKENIZER": "m=p", "ENGY_MOCK_NO_CONTROL": "1"})
+    assert (found["scenario"], found["no-control"]) == (["a", "b"], True)
+    assert found["tokenizer"][0][0] == "m"
+
+
+def test_without_any_file_all_is_as_by_default(here):
+    (here / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    found = options()
+    assert found["config"] is None
+    assert set(found) == {"config", *NAMES}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("port: x\n", "x.yaml, line 1, port: 'x' is not a whole number"),
+        ("seed: 1\nprot: 9\n", "x.yaml, line 2, prot: there is no such option. Did you mean 'port'?"),
+        ("pace: slwo\n", "Did you mean 'slow'?"),
+        ("wall-clock: perhaps\n", "neither true nor false"),
+        ("cors-origin: ['*']\n", "name each one that is meant"),
+        ("port: [1]\n", "neither a text nor a number"),
+        ("- port\n", "options are a mapping"),
+        ("port: 1\nport: 2\n", "line 2"),
+        ("host: !!python/object:x {}\n", "is not allowed"),
+    ],
+)
+def test_mistakes_in_a_file_have_a_place(here, text, message):
+    (here / "x.yaml").write_text(text)
+    with pytest.raises(MockError) as caught:
+        options(config="x.yaml")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.toml", "port = \n", "x.toml, line 1: not valid TOML"),
+        ("x.toml", "seed = 1\nprot = 9\n", "x.toml, line 2, prot: there is no such option. Did you mean 'port'?"),
+        ("pyproject.toml", "[tool.engy-mock]\nprot = 9\n", "pyproject.toml, [tool.engy-mock], prot"),
+        ("pyproject.toml", "[tool.other]\n", "there is no table [tool.engy-mock]"),
+        ("x.ini", "port = 9\n", "a YAML, JSON or TOML file is wanted"),
+        ("none.yaml", None, "none.yaml: cannot be read"),
+    ],
+)
+def test_mistakes_in_other_files_have_one_too(here, name, text, message):
+    if text is not None:
+        (here / name).write_text(text)
+    with pytest.raises(MockError) as caught:
+        options(config=name)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ENGY_MOCK_PROT", "1", "ENGY_MOCK_PROT: there is no such option. Did you mean 'ENGY_MOCK_PORT'?"),
+        ("ENGY_MOCK_PORT", "70000", "ENGY_MOCK_PORT: 70000 is no port"),
+        ("ENGY_MOCK_TOKENIZER", "x", "'x' is not MODEL=PATH"),
+    ],
+)
+def test_mistakes_in_the_environment_name_the_variable(here, variable, value, message):
+    with pytest.raises(MockError) as caught:
+        options({variable: value})
+    assert message in str(caught.value)
+
+
+def mock_of(**given) -> tuple[EngyMock, Files]:
+    files = Files(lambda: chosen({"log-format": "none", **given}, {}))
+    return made(files), files
+
+
+def said(engy):
+    with engy.http_client() as client:
+        answer = client.post(
+            "/v1/chat/completions",
+            json={"model": "glm-5.2", "messages": HELLO},
+            headers={"authorization": f"Bearer {engy.api_key}"},
+        )
+    return answer.json()["choices"][0]["message"]["content"] if answer.status_code == 200 else answer.status_code
+
+
+def save(path, text, number):
+    """Write a file so that its time is another one, however fast tests are."""
+    path.write_text(text)
+    os.utime(path, (number, number))
+
+
+def test_a_scenario_is_read_again_when_it_is_saved(here):
+    """What is broken is told, and what was good goes on; also after a reset."""
+    own = here / "own.yaml"
+    save(own, GREEN, 1)
+    engy, files = mock_of(scenario=["./own.yaml"])
+    assert said(engy) == "green"
+    files.look(engy)
+    assert said(engy) == "green"
+    save(own, "description: x\nrules: [{reply: blue}]\n", 2)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("blue", [])
+    save(own, "description: x\nruels: []\n", 3)
+    files.look(engy)
+    assert said(engy) == "blue"
+    [complaint] = files.complaints
+    assert "line 2" in complaint
+    assert "Did you mean 'rules'?" in complaint
+    with engy.http_client() as client:
+        assert client.get("/_mock/state", headers=CONTROL).json()["complaints"] == [complaint]
+    engy.reset()
+    assert said(engy) == "blue"
+    save(own, GREEN, 4)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("green", [])
+    own.unlink()
+    files.look(engy)
+    assert said(engy) == "green"
+    assert "cannot be read" in files.complaints[0]
+
+
+def test_a_scenario_stays_in_its_phase(here):
+    own = here / "own.yaml"
+    text = "description: x\nphases: [{name: a, rules: [{reply: one}]}, {name: b, rules: [{reply: two}]}]\n"
+    save(own, text, 1)
+    engy, files = mock_of(scenario=["./own.yaml"])
+    engy.gateway.scenes.stage.scenes[0].go("b")
+    save(own, text.replace("two", "three"), 2)
+    files.look(engy)
+    assert said(engy) == "three"
+
+
+def test_options_are_read_again_when_they_are_saved(here):
+    """Those that can change in a running server do; the others are said to need another start."""
+    save(here / "own.yaml", GREEN, 1)
+    config = here / "c.yaml"
+    save(config, "cors-origin: [https://a.test]\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    assert engy.settings.cors_origins == {"https://a.test"}
+    save(config, "cors-origin: [https://b.test]\nscenario: [./own.yaml]\nseed: 7\n", 2)
+    files.look(engy)
+    assert engy.settings.cors_origins == {"https://b.test"}
+    assert said(engy) == "green"
+    assert files.complaints == ["c.yaml: seed need another start"]
+    save(config, "scenario: [nope]\n", 3)
+    files.look(engy)
+    assert said(engy) == "green"
+    assert "there is no scenario 'nope'" in files.complaints[0]
+
+
+def test_accounts_out_of_a_file(here):
+    """They are there again after each reset, and change when the file is saved."""
+    path = here / "accounts.yaml"
+    save(path, "accounts:\n  poor: {key: sk-engy-poor, balance_micro: 5}\n  default: {max_concurrent: 3}\n", 1)
+    engy, files = mock_of(accounts="accounts.yaml")
+    engy.accounts["poor"].deposit(10)
+    engy.reset()
+    assert (engy.accounts["poor"].balance_micro, engy.accounts["poor"].key) == (5, "sk-engy-poor")
+    assert engy.accounts.default.max_concurrent == 3
+    save(path, "accounts:\n  poor: {balance_micro: 7}\n", 2)
+    files.look(engy)
+    assert engy.accounts["poor"].balance_micro == 7
+    save(path, "accounts:\n  poor: {balance: 7}\n", 3)
+    files.look(engy)
+    assert "line 2" in files.complaints[0]
+    assert "Did you mean 'balance_micro'?" in files.complaints[0]
+
+
+def test_models_out_of_a_file(here):
+    (here / "models.yaml").write_text(
+        "models:\n"
+        "  my-model: {like: glm-5.2, context: 1000, prices: {input: 1, output: 2, cached: 0.5}}\n"
+        "  kimi-k3: {is_available: false}\n"
+    )
+    engy, _ = mock_of(models="models.yaml")
+    cards = {card.id: card for card in engy.catalog}
+    assert (cards["my-model"].context, str(cards["my-model"].prices.cached)) == (1000, "0.5")
+    assert cards["kimi-k3"].is_available is False
+    (here / "models.yaml").write_text("models: {new: {context: 5}}\n")
+    with pytest.raises(MockError, match="A new model needs `like`"):
+        mock_of(models="models.yaml")
+
+
+@pytest.mark.parametrize("pace", ["slow", "realistic", "25"])
+def test_a_pace_is_for_all_answers(here, pace):
+    """It takes real time, so it comes with the wall clock."""
+    from engy_mock.gateway.rehearsal import rehearse
+    from engy_mock.vocabulary.wire import Call, Wait
+
+    engy, _ = mock_of(pace=pace)
+    assert isinstance(engy.gateway.clock, WallClock)
+    body = json.dumps({"model": "glm-5.2", "stream": True, "messages": HELLO}).encode()
+    headers = {"authorization": f"Bearer {engy.api_key}"}
+    call = Call(method="POST", path="/v1/chat/completions", headers=headers, body=body)
+    _, steps = rehearse(engy.gateway, call)
+    assert len([step for step in steps if isinstance(step, Wait)]) > 3
+
+
+def test_an_origin_on_the_command_line_is_one(capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", "--cors-origin", "*"])
+    assert "name each one that is meant" in capsys.readouterr().err
+
+
+def test_no_scenario_comes_from_the_web(here):
+    """Q-29: an address is no path of a file."""
+    with pytest.raises(MockError, match="cannot be read"):
+        mock_of(scenario=["http://evil.test/x.yaml"])
