@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 CLAIMED = {
     "E": [*range(1, 220)],
     "S": [*range(1, 83)],
-    "R": [*range(1, 57)],
+    "R": [*range(1, 94)],
     "Q": [*range(1, 50)],
 }
 """The rules by their letter: the Engy API, Scale's /v5, what field reports demand of the normal mode, security."""

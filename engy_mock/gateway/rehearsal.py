@@ -11,7 +11,7 @@ from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.script import Script
-from engy_mock.scripting.stage import Scene
+from engy_mock.scripting.stage import Scene, Stage
 from engy_mock.vocabulary.errors import InvalidRequest
 from engy_mock.vocabulary.wire import Call, Step
 
@@ -57,19 +57,19 @@ class _Scenes:
     """The scenarios under way, which do not go on."""
 
     def __init__(self, scenes: "Scenes") -> None:
-        self.stage: Any = _Stage(scenes)
+        self.stage: Any = _Stage(scenes.stage)
         self._scenes = scenes
 
-    def aside(self, name: str) -> Sequence[Rule]:
-        return _copies(self._scenes.aside(name))
+    def aside(self, name: str) -> "_Stage":
+        return _Stage(self._scenes.aside(name))
 
 
 class _Stage:
     """Their rules at this moment."""
 
-    def __init__(self, scenes: "Scenes") -> None:
-        self._rules = _copies(scenes.stage.rules())
-        self.scenes: Sequence[Scene] = scenes.stage.scenes
+    def __init__(self, stage: "Stage") -> None:
+        self._rules = _copies(stage.rules())
+        self.scenes: Sequence[Scene] = stage.scenes
 
     def rules(self) -> tuple[Rule, ...]:
         return self._rules

@@ -111,6 +111,9 @@ def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
     for place, (own, occasion) in enumerate(faults):
         if own.rate < 1 and occasion.draws("rate", own.kind, place).at(0) >= own.rate:
             continue
+        if _is_out_of_place(own, occasion):
+            idle.append(told(own))
+            continue
         for one in _settled(own, occasion, MAX_DEPTH):
             if _is_out_of_place(one, occasion):
                 idle.append(told(own))

@@ -50,8 +50,11 @@ class Library:
         for folder in self.folders:
             for ending in ENDINGS:
                 path = folder / f"{name}{ending}"
-                if path.is_file():
-                    return path
+                if not path.is_file():
+                    continue
+                if folder.resolve() not in path.resolve().parents:
+                    raise MockError(f"{path}: leads out of its folder")
+                return path
         known = self.names()
         hint = did_you_mean(name, known) or (
             " `engy-mock scenarios list` shows those that there are; folders of your own are named by "

@@ -162,7 +162,10 @@ def conditions(
 MAPPED = frozenset({"header", "field"})
 """The words that take a mapping and make a condition of each of its items."""
 
-MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", "refused", *MAPPED})
+SAID = frozenset({"says", "system"})
+"""The words that look for a text in what was said."""
+
+MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", "refused", *MAPPED, *SAID})
 """The words whose values can be looked up in a request."""
 
 
@@ -176,8 +179,25 @@ def _mark(word: str, value: Any) -> Hashable:
     return (word, value)
 
 
-def marks(asked: Asked, fields: Iterable[str], headers: Iterable[str]) -> Iterator[Hashable]:
-    """The marks that a request has; `fields` and `headers` are the paths and names worth looking at."""
+def marks(
+    asked: Asked,
+    fields: Iterable[str],
+    headers: Iterable[str],
+    says: Iterable[str] = (),
+    system: Iterable[str] = (),
+) -> Iterator[Hashable]:
+    """The marks that a request has.
+
+    `fields` and `headers` are the paths and names worth looking at, `says` and `system` the texts.
+    """
+    said = asked.request.last_user_text if asked.request is not None else ""
+    for text in says:
+        if text in said:
+            yield "says", text
+    turns = [message.text for message in _messages(asked) if message.role == "system"] if system else []
+    for text in system:
+        if any(text in turn for turn in turns):
+            yield "system", text
     yield "endpoint", asked.endpoint
     yield "surface", asked.surface
     yield "stream", asked.is_streamed

@@ -7,7 +7,7 @@ from typing import Any
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.early import Early
-from engy_mock.scripting.matchers import MAPPED, marks
+from engy_mock.scripting.matchers import MAPPED, SAID, marks
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen, Rule, Used, settled
 
@@ -31,7 +31,7 @@ class Index:
             for condition in rule.conditions:
                 if condition.mark is not None:
                     shared[condition.mark] = shared.get(condition.mark, 0) + 1
-        paths: dict[str, dict[str, None]] = {word: {} for word in MAPPED}
+        looks: dict[str, dict[str, None]] = {word: {} for word in (*sorted(MAPPED), *sorted(SAID))}
         for place, rule in enumerate(rules):
             found = [condition for condition in rule.conditions if condition.mark is not None]
             if not found:
@@ -39,10 +39,9 @@ class Index:
                 continue
             rarest = min(found, key=lambda condition: shared[condition.mark])
             self._under.setdefault(rarest.mark, []).append(place)
-            if rarest.word in MAPPED:
-                paths[rarest.word][rarest.value[0]] = None
-        self._fields = tuple(paths["field"])
-        self._headers = tuple(paths["header"])
+            if rarest.word in looks:
+                looks[rarest.word][rarest.value[0] if rarest.word in MAPPED else rarest.value] = None
+        self._looks = {word: tuple(found) for word, found in looks.items()}
 
     def candidates(self, asked: Asked) -> Iterator[Rule]:
         """The rules that may fit, in the order written."""
@@ -50,7 +49,9 @@ class Index:
             return iter(())
         places = list(self._always)
         if self._under:
-            for mark in dict.fromkeys(marks(asked, self._fields, self._headers)):
+            looks = self._looks
+            found = marks(asked, looks["field"], looks["header"], looks["says"], looks["system"])
+            for mark in dict.fromkeys(found):
                 places += self._under.get(mark, ())
             places.sort()
         rules = self._rules

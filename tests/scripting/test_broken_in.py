@@ -57,3 +57,32 @@ def test_a_page_cannot_be_cut_by_its_events(engy):
     assert httpx2.get(f"{engy.base_url}/models").json()["data"]
     assert engy.journal.last.faults == ()
     assert engy.journal.last.not_applied == ("cut after=3",)
+
+
+def test_capture_of_other_line_ends(engy):
+    """R-71: every event ends in two CRLF. R-72: no space stands behind the colon."""
+    engy.when(says="crlf").faults("crlf")
+    engy.when(says="space").faults("data-no-space")
+    ends = ask(engy, text="crlf").body
+    assert ends.count(b"\r\n\r\n") > 3
+    assert b"\n" not in ends.replace(b"\r\n", b"")
+    assert b"data:{" in (close := ask(engy, text="space").body)
+    assert b"data: {" not in close
+
+
+@pytest.mark.parametrize("kind", ["history-strict", "signature-strict"])
+def test_kinds_that_decide_are_reported_where_they_cannot(engy, kind):
+    """D-8: a kind of another dialect is told as not applied, though it only chooses."""
+    engy.when().faults(kind)
+    ask(engy, "completions", stream=False)
+    assert engy.journal.last.not_applied == (kind,)
+
+
+def test_a_scenario_cannot_lead_out_of_its_folder(tmp_path):
+    """A symbolic link out of the roots is no scenario."""
+    (tmp_path / "outside.yaml").write_text("description: x\n")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link.yaml").symlink_to(tmp_path / "outside.yaml")
+    with pytest.raises(MockError, match="leads out of its folder"):
+        EngyMock(scenario_folders=[inside], scenarios=["link"])

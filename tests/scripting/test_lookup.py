@@ -68,7 +68,7 @@ def test_the_first_rule_that_fits_answers(rules, request):
     assert (found.answering.rule.description if found else None) == wanted
 
 
-@pytest.mark.parametrize("word", ["model", "field", "header"])
+@pytest.mark.parametrize("word", ["model", "field", "header", "says"])
 def test_a_thousand_rules_are_not_tried_one_by_one(word):
     """Of 1,000 rules with 10 conditions each, a request looks at those alone that may fit."""
     script = Script()
@@ -76,12 +76,17 @@ def test_a_thousand_rules_are_not_tried_one_by_one(word):
     for number in range(1_000):
         words = {"endpoint": "chat", "stream": False, "says": "x", "key": "k", "model": "a"}
         words |= {"field": {"user": "u", "n": 1}, "header": {"x-team": "red"}}
-        own = {"model": f"m{number}", "field": {"user": f"u{number}"}, "header": {"x-team": f"t{number}"}}
+        own = {
+            "says": f"say {number}.",
+            "model": f"m{number}",
+            "field": {"user": f"u{number}"},
+            "header": {"x-team": f"t{number}"},
+        }
         words[word] = own[word]
         script.add(rule(number, words))
     for each in script.rules:
         count_looks(each.conditions[0], looks)
-    values = {"model": "m777", "field": {"user": "u777"}, "header": {"x-team": "t777"}}
+    values = {"says": "I say 777.", "model": "m777", "field": {"user": "u777"}, "header": {"x-team": "t777"}}
     found = script.choose(
         asked(**{"field": {"user": "u", "n": 1}, "header": {"x-team": "red"}, word: values[word]})
     )

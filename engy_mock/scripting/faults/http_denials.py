@@ -74,7 +74,7 @@ class ModelVanishes(Fault):
         """The refusal, or nothing any more."""
         if self.times is not None and occasion.use >= self.times:
             return ()
-        return (Refusing(Refusal(status=404)),)
+        return (Refusing(Refusal(status=404, param="model")),)
 
 
 @fault("route-missing", refusals=True)
