@@ -59,7 +59,10 @@ def read_file(path: Path) -> Sheet:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise MockError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise MockError(f"{quoted(str(path))}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        # A path with a NUL or half a surrogate pair in it.
+        raise MockError(f"{quoted(str(path))}: cannot be read: {quoted(str(error))}") from None
     return read(data, str(path))
 
 
