@@ -56,6 +56,7 @@ class Scenes:
         parts = list(self.library.with_included(scenario))
         for part in parts:
             self.check(part)
+            self.stage.check(part)
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
 

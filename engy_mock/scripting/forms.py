@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from engy_mock.scripting.library import MAX_NAME
 from engy_mock.vocabulary.generation import FinishReason
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -13,7 +14,7 @@ Times = Annotated[int, Field(ge=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 Tokens = Annotated[int, Field(ge=0)]
 Window = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=MAX_NAME)]
 
 
 class Form(BaseModel):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".yaml", ".yml", ".json")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MAX_NAME = 60
 MAX_INCLUDED = 100
 
 
@@ -30,14 +32,8 @@ class Library:
 
     def names(self) -> list[str]:
         """The names that can be found, in order."""
-        found = {
-            path.name.partition(".")[0]
-            for folder in self.folders
-            if folder.is_dir()
-            for path in folder.iterdir()
-            if path.suffix in ENDINGS
-        }
-        return sorted(found)
+        files = [path for folder in self.folders for path in _inside(folder)]
+        return sorted({path.name.partition(".")[0] for path in files if path.suffix in ENDINGS})
 
     def find(self, name: str) -> "Scenario":
         """The scenario of this name; raises MockError."""
@@ -47,10 +43,12 @@ class Library:
         """Where the scenario of this name stands; raises MockError."""
         if not NAME.fullmatch(name):
             raise MockError(f"{quoted(name)} is no name of a scenario: lower case letters, digits and hyphens are")
+        if len(name) > MAX_NAME:
+            raise MockError(f"{quoted(name)} is no name of a scenario: it has more than {MAX_NAME} characters")
         for folder in self.folders:
             for ending in ENDINGS:
                 path = folder / f"{name}{ending}"
-                if not path.is_file():
+                if not _is_file(path):
                     continue
                 if folder.resolve() not in path.resolve().parents:
                     raise MockError(f"{path}: leads out of its folder")
@@ -71,9 +69,33 @@ class Library:
     def with_included(self, scenario: "Scenario") -> Iterator["Scenario"]:
         """A scenario and all that it includes, each once, in the order in which they take part.
 
-        Raises MockError for a circle. What a scenario includes stands in its own folder or in this library.
+        Raises MockError for a circle, and for two files of one name. What a scenario includes stands in its own
+        folder or in this library.
         """
         yield from _unfolded(scenario, self, (), {})
+
+
+def check_same(one: "Scenario", other: "Scenario") -> None:
+    """Raise MockError for two scenarios of one name that do not come from the same file."""
+    if one.source != other.source and realpath(one.source) != realpath(other.source):
+        raise MockError(f"two scenarios are called {one.name}: {one.source} and {other.source}")
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What is in a folder, nothing if there is none; raises MockError for one that cannot be read."""
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError) as error:
+        raise MockError(f"{quoted(str(folder))}: cannot be read: {quoted(str(error))}") from None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError) as error:
+        raise MockError(f"{quoted(str(path))}: cannot be read: {quoted(str(error))}") from None
 
 
 def _read(path: Path) -> "Scenario":
@@ -84,14 +106,16 @@ def _read(path: Path) -> "Scenario":
 
 
 def _unfolded(
-    scenario: "Scenario", library: Library, around: tuple[str, ...], seen: dict[str, None]
+    scenario: "Scenario", library: Library, around: tuple[str, ...], seen: dict[str, "Scenario"]
 ) -> Iterator["Scenario"]:
+    if scenario.name in seen:
+        check_same(seen[scenario.name], scenario)
     if scenario.name in around:
         circle = " > ".join((*around[around.index(scenario.name) :], scenario.name))
         raise MockError(f"{scenario.source}: scenarios include each other: {circle}")
     if scenario.name in seen:
         return
-    seen[scenario.name] = None
+    seen[scenario.name] = scenario
     if len(seen) > MAX_INCLUDED:
         raise MockError(f"{scenario.source}: more than {MAX_INCLUDED} scenarios are included")
     yield scenario

@@ -13,6 +13,10 @@ MAX_NODES = 50_000
 """How many values a file may have, those counted again that an alias repeats."""
 
 MAX_DEPTH = 40
+MAX_NUMBER = 400
+"""How many characters a number may have; those of the largest float are fewer."""
+
+CHECKED = frozenset({"int", "float", "bool"})
 TAGS = frozenset({"map", "seq", "str", "int", "float", "bool", "null"})
 
 Place = tuple[str | int, ...]
@@ -55,7 +59,10 @@ def read_file(path: Path) -> Sheet:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise MockError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise MockError(f"{quoted(str(path))}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        # A path with a NUL or half a surrogate pair in it.
+        raise MockError(f"{quoted(str(path))}: cannot be read: {quoted(str(error))}") from None
     return read(data, str(path))
 
 
@@ -106,6 +113,8 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, budget: _Budget, around: t
     if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
+    if isinstance(node, yaml.ScalarNode):
+        _check_word(node, sheet.at(path))
     inner = (*around, id(node))
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
@@ -116,12 +125,27 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, budget: _Budget, around: t
             at = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise MockError(f"{sheet.source}, line {at}: a key must be a word")
+            _check_word(key, f"{sheet.source}, line {at}")
             if key.value in seen:
                 first = seen[key.value]
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
             seen[key.value] = at
             sheet.lines.setdefault((*path, key.value), at)
             _walk(value, (*path, key.value), sheet, budget, inner)
+
+
+def _check_word(node: yaml.ScalarNode, place: str) -> None:
+    """Raise MockError for a number that is too long, and for a word whose tag says what it is not: `!!int x`."""
+    kind = node.tag.removeprefix("tag:yaml.org,2002:")
+    if kind not in CHECKED:
+        return
+    if kind != "bool" and len(node.value) > MAX_NUMBER:
+        # Python does not read the longest whole numbers, and says so with an error of its own.
+        raise MockError(f"{place}: a number of more than {MAX_NUMBER} characters")
+    try:
+        yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, LookupError, yaml.YAMLError):
+        raise MockError(f"{place}: {quoted(node.value)} is no {kind}") from None
 
 
 def _where(error: yaml.YAMLError) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from engy_mock.scripting.library import check_same
 from engy_mock.scripting.memory import Memory
 from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary.errors import MockError
@@ -98,6 +99,12 @@ class Stage:
     def scenes(self) -> Sequence[Scene]:
         """The scenarios under way."""
         return tuple(self._scenes)
+
+    def check(self, scenario: "Scenario") -> None:
+        """Raise MockError if another file's scenario of this name takes part."""
+        for scene in self._scenes:
+            if scene.name == scenario.name:
+                check_same(scene.scenario, scenario)
 
     def begin(self, scenario: "Scenario") -> Scene:
         """Let a scenario take part; one that does already begins anew, in its old place."""

@@ -19,6 +19,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("day: 2026-01-01", {"day": "2026-01-01"}),
         ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
         ("\ufefftext: |\n  two\n  lines\n", {"text": "two\nlines\n"}),
+        ("a: &x {b: 1}\nc: {<<: *x}", {"a": {"b": 1}, "c": {"b": 1}}),
         ("", None),
     ],
 )
@@ -46,6 +47,10 @@ def test_what_can_be_written(text, value):
         (b"x" * (MAX_BYTES + 1), f"at most {MAX_BYTES} allowed"),
         (b"a: 1\n---\nb: 2", "f, line 2"),
         (b"a: \x01", "f"),
+        (b"a: 1\nb: [2, " + b"9" * 5000 + b"]", "f, line 2, b[1]: a number of more than 400 characters"),
+        (b"a: 1\nb: !!int x", "f, line 2, b: x is no int"),
+        (b"a: 1\nb: !!float x", "f, line 2, b: x is no float"),
+        (b"a: !!bool x", "f, line 1, a: x is no bool"),
     ],
 )
 def test_what_cannot_be_read(text, said):

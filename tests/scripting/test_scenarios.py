@@ -161,6 +161,54 @@ def test_circles_are_told(folder):
         EngyMock(scenario_folders=[folder], scenarios=["a"])
 
 
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("a" * 61, "is no name of a scenario: it has more than 60 characters"),
+        ("a" * 252, "is no name of a scenario: it has more than 60 characters"),
+        ("a" * 5000, "is no name of a scenario: it has more than 60 characters"),
+        (f"{'a' * 5000}.yaml", "cannot be read"),
+        ("a\0b.yaml", r"a\x00b.yaml: cannot be read"),
+        ("a\ud800.yaml", r"a\xd800.yaml: cannot be read"),
+        ("a\0/b", r"a\x00/b: cannot be read"),
+    ],
+)
+def test_names_and_paths_that_no_file_can_have(engy, wanted, said):
+    with pytest.raises(MockError) as caught:
+        engy.scenario(wanted)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_two_files_of_one_name_do_not_replace_each_other(engy, folder):
+    """The same file begins anew, by whatever path; another one of its name is told, included or not."""
+    (folder / "one").mkdir()
+    (folder / "two").mkdir()
+    first = written(folder / "one", "same", "description: x\nrules: [{refuse: 418}]")
+    second = written(folder / "two", "same", "description: x\nrules: [{refuse: 503}]")
+    around = written(folder / "two", "around", "description: x\ninclude: [same]")
+    engy.scenario(first)
+    engy.scenario(folder / "two" / ".." / "one" / "same.yaml")
+    for wanted in (second, around):
+        with pytest.raises(MockError) as caught:
+            engy.scenario(wanted)
+        assert "one/same.yaml and" in str(caught.value).replace("\\", "/")
+        assert str(second) in str(caught.value)
+    assert ask(engy).status == 418
+    inside = written(folder / "one", "around", "description: x\ninclude: [same]")
+    assert engy.scenario(inside).name == "around"
+
+
+def test_two_files_of_one_name_are_told_among_those_included(folder):
+    (folder / "own").mkdir()
+    written(folder, "same", "description: x")
+    written(folder, "outer", "description: x\ninclude: [same, inner]")
+    written(folder / "own", "inner", "description: x\ninclude: [same]")
+    written(folder / "own", "same", "description: x")
+    with pytest.raises(MockError, match="two scenarios are called same"):
+        EngyMock(scenario_folders=[folder / "own"], scenarios=[folder / "outer.yaml"])
+
+
 PHASES = """\
 description: Calm, a storm by count, then for thirty seconds, then calm for good.
 phases:
