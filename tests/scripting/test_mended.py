@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from engy_mock import EngyMock, MockError, Reply, ToolCall, Usage
+from engy_mock.verdict.expectations import asked_of
 
 BODY = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 5}
 
@@ -173,3 +174,43 @@ def test_made_up_answers_come_to_an_end(own, extra):
     answer = post(own, body).json()
     assert answer["usage"]["completion_tokens"] <= 2_060
     assert answer["choices"][0]["finish_reason"] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"field": {1: 2}}, "field= takes texts as keys, got 1"),
+        ({"header": {1: "x"}}, "header= takes texts as keys, got 1"),
+        ({"header": {"X-A": 1}}, "header= takes texts as values, got 1 for 'X-A'"),
+        ({"refused": True}, "refused= takes a status from 400 to 599, got True"),
+        ({"refused": 0}, "refused= takes a status from 400 to 599, got 0"),
+        ({"refused": -1}, "refused= takes a status from 400 to 599, got -1"),
+        ({"refused": 600}, "refused= takes a status from 400 to 599, got 600"),
+        ({"endpoint": "c" * 500}, "endpoint= takes one of"),
+        ({"m" * 500: 1}, "unknown matcher"),
+    ],
+)
+def test_words_that_no_request_can_fit(words, said):
+    """The word and the value are named, long ones in short."""
+    with pytest.raises(MockError) as caught:
+        EngyMock().when(**words)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("word", ["model", "says", "system", "offers", "tool_result", "key"])
+def test_reasons_show_long_values_in_short(own, word):
+    """Why a request does not fit stays readable, whatever the rule wants."""
+    long = "x" * 5000
+    own.when(**{word: long}).reply("never")
+    assert post(own).status_code == 200
+    reasons = own.gateway.script.rules[0].mismatches(asked_of(own.journal.last))
+    assert [len(reason) < 250 for reason in reasons] == [True]
+
+
+@pytest.mark.parametrize("path", ["messages.--1.role", "messages.\u00b2.role", "messages." + "9" * 5000])
+def test_a_path_that_is_no_place_leads_nowhere(own, path):
+    """It fits no request, and breaks none."""
+    own.when(field={path: "user"}).reply("never")
+    assert post(own).status_code == 200
+    assert own.gateway.defects == []
