@@ -36,6 +36,74 @@ def gives_up(_):
     pytest.fail("unexpected request")
 
 
+UNSAYABLE = [
+    (lambda: Reply(text=5), "text= takes a text, got 5"),
+    (lambda: Reply(text="\udc00"), "text has half a surrogate pair"),
+    (lambda: Reply(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
+    (lambda: Reply(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
+    (lambda: Reply(tool_calls=(ToolCall(5),)), "the name of a ToolCall takes a text, got 5"),
+    (lambda: Reply(tool_calls=(ToolCall("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
+    (lambda: Reply(tool_calls=(ToolCall("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
+    (lambda: Reply(tool_calls=(ToolCall("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
+    (lambda: Reply(tool_calls=(ToolCall("f", a={1}),)), "cannot be written as JSON"),
+    (lambda: Reply(usage=5), "usage= takes a Usage, got 5"),
+    (lambda: Reply(usage=Usage(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
+    (lambda: Reply(usage=Usage(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
+    (lambda: Reply(finish_reason="bogus"), "finish_reason= takes one of stop"),
+    (lambda: Reply(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+    (lambda: Reply(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
+    (lambda: Reply(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
+    (lambda: Reply(response=object()), "response= takes what JSON can hold"),
+]
+"""Replies that no answer could carry, and what is said of them."""
+
+
+@pytest.mark.parametrize(("make", "said"), UNSAYABLE)
+def test_a_reply_that_cannot_be_said(own, make, said):
+    """A Reply is looked at as the words of `reply` are, at once and inside a sequence."""
+    for wrapped in (lambda: make(), lambda: ["fine", make()]):
+        with pytest.raises(MockError) as caught:
+            own.when().reply(wrapped())
+        assert said in str(caught.value)
+    assert not own.gateway.script.rules
+
+
+@pytest.mark.parametrize(("make", "said"), UNSAYABLE)
+def test_a_function_that_gives_what_cannot_be_said(own, make, said):
+    """The defect is a MockError that says what is wrong, and in which function unless it never got to give it."""
+
+    def speak(_):
+        return make()
+
+    own.when().reply(speak)
+    assert post(own).status_code == 500
+    (defect,) = own.gateway.defects
+    assert isinstance(defect, MockError)
+    assert said in str(defect)
+    assert "speak gave" in str(defect) or "ToolCall" in said or "written as JSON" in said
+
+
+@pytest.mark.parametrize(
+    ("give", "said"),
+    [
+        (lambda: 5, "mar gave 5: a function in the place of a fault gives events"),
+        (lambda: None, "mar gave None"),
+        (lambda: ["x"], "mar gave 'x' among its events"),
+    ],
+)
+def test_a_fault_function_that_gives_no_events(own, give, said):
+    """The function is named, in the defect and so in the test that fails by it."""
+
+    def mar(_):
+        return give()
+
+    own.when().reply("hello", faults=mar)
+    assert post(own).status_code == 500
+    (defect,) = own.gateway.defects
+    assert isinstance(defect, MockError)
+    assert said in str(defect)
+
+
 @pytest.mark.parametrize("function", [fails, leaves, gives_up, lambda _: 7])
 def test_a_rule_that_fails_is_a_defect_of_the_test(own, function):
     """Q-46: 500 with a mark and no wish to be tried again; books settled, reason kept, service up."""
