@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
-    from typing import Unpack
+    from typing import Literal, Unpack
 
     from aiohttp import web
 
@@ -41,8 +42,9 @@ class EngyMock(WithoutSocket, Expecting):
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
-    path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
+    tests that want it on their own loop.
+    `clock` is one, or `wall`, or `standing`; `time_scale` stretches pauses under a wall clock. `scenarios`, by name
+    or path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
     that come with the package. With `tls` it speaks TLS: `valid`, or with a certificate that is `expired`, for the
     `wrong-host` or `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
     """
@@ -53,20 +55,25 @@ class EngyMock(WithoutSocket, Expecting):
         port: int = 0,
         host: str = "127.0.0.1",
         *,
-        clock: Clock | None = None,
+        clock: Clock | Literal["wall", "standing"] | None = None,
         settings: Settings | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,
-        scenarios: Iterable[str | Path | Scenario] = (),
-        scenario_folders: Iterable[str | Path] = (),
+        scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
+        scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
         from engy_mock.books.keys import made_key
         from engy_mock.gateway import Gateway, Settings
+        from engy_mock.serving.limits import Limits
 
-        self.gateway: Gateway = Gateway(seed=seed, clock=clock or StandingClock(), settings=settings or Settings())
+        check_seed(seed)
+        check_kind("settings", settings, Settings)
+        check_kind("limits", limits, Limits)
+        check_span("time_scale", time_scale)
+        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=settings or Settings())
         self.api_key = made_key("api key", seed)
         self._first_settings = replace(self.gateway.settings)
         self._first_time = self.gateway.clock.now()
@@ -81,8 +88,8 @@ class EngyMock(WithoutSocket, Expecting):
 
             check(tls)
         self._loop_factory = loop_factory
-        self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
-        folders = tuple(scenario_folders)
+        self._first_scenarios: tuple[str | Path | Scenario, ...] = scenarios_of(scenarios)
+        folders = folders_of(scenario_folders)
         if folders:
             self.gateway.scenes.look_in(folders)
         for scenario in self._first_scenarios:

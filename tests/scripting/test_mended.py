@@ -5,7 +5,7 @@ import re
 import httpx2
 import pytest
 
-from engy_mock import EngyMock, MockError, Reply, ToolCall, Usage
+from engy_mock import EngyMock, MockError, Reply, StandingClock, ToolCall, UnmetExpectation, Usage, WallClock
 from engy_mock.verdict.expectations import asked_of
 
 BODY = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 5}
@@ -34,6 +34,84 @@ def leaves(_):
 
 def gives_up(_):
     pytest.fail("unexpected request")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        (
+            lambda engy: engy.when().refuse(429, retry_after=[]),
+            "a finite number of seconds from 0 or a text, got []",
+        ),
+        (lambda engy: engy.when().refuse(429, retry_after=b"x"), "from 0 or a text, got b'x'"),
+        (lambda engy: engy.when().refuse(429, retry_after=-1), "from 0 or a text, got -1"),
+        (lambda engy: engy.when().refuse(429, headers="x"), "headers= takes a mapping, got 'x'"),
+        (lambda engy: engy.when().reply("x", logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+        (lambda engy: engy.scenario(5), "a scenario is a name, a path or a Scenario, got 5"),
+        (lambda engy: engy.scenario("outage").go(5), "go takes the name of a phase, got 5"),
+        (lambda engy: engy.asked(at_least="x"), "at_least= takes a whole number from 0, got 'x'"),
+        (lambda engy: engy.asked(times=True), "times= takes a whole number from 0, got True"),
+        (lambda engy: engy.asked(at_most=-1), "at_most= takes a whole number from 0, got -1"),
+        (lambda engy: engy.asked_in_order(5), "asked_in_order takes mappings of words"),
+        (lambda engy: engy.asked_in_order({1: 2}), "got {1: 2}"),
+    ],
+)
+def test_mistakes_in_what_is_asked_of_a_mock(do, said):
+    """The word and its value are named."""
+    with pytest.raises(MockError) as caught:
+        do(EngyMock())
+    assert said in str(caught.value)
+
+
+def test_an_expectation_without_words():
+    """Its message has no word that hangs in the air."""
+    with pytest.raises(UnmetExpectation, match="expected at least 1 of requests, there were 0"):
+        EngyMock().asked()
+
+
+@pytest.mark.parametrize("leave", [lambda engy, scene: scene.end(), lambda engy, scene: engy.reset()])
+def test_a_scene_that_is_over_goes_nowhere(leave):
+    """Whoever holds on to it is told, as nothing would happen."""
+    engy = EngyMock()
+    scene = engy.scenario("outage")
+    phase = scene.phase
+    scene.go(phase)
+    leave(engy, scene)
+    with pytest.raises(MockError, match="scenario outage is not under way"):
+        scene.go(phase)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"clock": "wal"}, "clock= takes 'wall', 'standing' or a clock, got 'wal'"),
+        ({"clock": WallClock}, "clock= takes 'wall', 'standing' or a clock"),
+        ({"seed": []}, "seed= takes a whole number of at most 64 bits, got []"),
+        ({"seed": True}, "seed= takes a whole number of at most 64 bits, got True"),
+        ({"seed": 10**400}, "seed= takes a whole number of at most 64 bits, got 1000"),
+        ({"settings": 5}, "settings= takes a Settings, got 5"),
+        ({"scenarios": 5}, "a scenario is a name, a path or a Scenario, got 5"),
+        ({"scenario_folders": 5}, "scenario_folders= takes paths, got 5"),
+        ({"time_scale": None}, "time_scale= takes a number from 0, got None"),
+        ({"time_scale": "x"}, "time_scale= takes a number from 0, got 'x'"),
+        ({"time_scale": NAN}, "time_scale= takes a number from 0, got nan"),
+        ({"time_scale": -1}, "time_scale= takes a number from 0, got -1"),
+        ({"limits": 5}, "limits= takes a Limits, got 5"),
+    ],
+)
+def test_a_mock_that_cannot_be_made(words, said):
+    """It is told before anything of it runs."""
+    with pytest.raises(MockError) as caught:
+        EngyMock(**words)
+    assert said in str(caught.value)
+
+
+def test_clocks_have_words():
+    assert isinstance(EngyMock(clock="wall").gateway.clock, WallClock)
+    assert isinstance(EngyMock(clock="standing").gateway.clock, StandingClock)
 
 
 UNSAYABLE = [
