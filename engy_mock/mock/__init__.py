@@ -42,11 +42,11 @@ class EngyMock(WithoutSocket, Expecting):
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop.
-    `clock` is one, or `wall`, or `standing`; `time_scale` stretches pauses under a wall clock. `scenarios`, by name
-    or path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
-    that come with the package. With `tls` it speaks TLS: `valid`, or with a certificate that is `expired`, for the
-    `wrong-host` or `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    tests that want it on their own loop. `clock` is one, or `wall`, or `standing`; `time_scale` stretches
+    pauses under a wall clock. `scenarios`, by name or path, take part from the beginning and again after each
+    reset; `scenario_folders` are looked in before those that come with the package. With `tls` it speaks TLS:
+    `valid`, or with a certificate that is `expired`, for the `wrong-host` or `self-signed`, or by a
+    `handshake-stall`; whoever trusts `authority` trusts the valid one.
     """
 
     def __init__(
@@ -228,13 +228,16 @@ class EngyMock(WithoutSocket, Expecting):
         """Take no new connections for so many seconds, or until the end of a `with` block; the port is the same.
 
         `with engy.refuse_connections(): ...` Connections that are there go on. The seconds are those of the wall,
-        stretched by `time_scale`: nobody can reach a mock to see its own time.
+        stretched by `time_scale`: nobody can reach a mock to see its own time. Where several overlap, the last
+        to end opens the port. Raises MockError for seconds that are none.
         """
         thread = self._running()
-        thread.refuse()
         if seconds is not None:
-            thread.accept_after(seconds * self._time_scale)
-        return _opening(thread)
+            check_span("seconds", seconds)
+        hold = thread.refuse()
+        if seconds is not None:
+            thread.release_after(hold, seconds * self._time_scale)
+        return _opening(thread, hold)
 
     @property
     def authority(self) -> str:
@@ -296,10 +299,10 @@ class EngyMock(WithoutSocket, Expecting):
 
 
 @contextmanager
-def _opening(thread: ServerThread) -> Iterator[None]:
-    """Open the port again behind a block."""
+def _opening(thread: ServerThread, hold: object) -> Iterator[None]:
+    """Open the port again behind a block, unless another one keeps it closed."""
     try:
         yield
     finally:
         if thread.is_alive:
-            thread.accept()
+            thread.release(hold)

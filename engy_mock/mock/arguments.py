@@ -1,14 +1,14 @@
 """What an EngyMock can be made with: looked at when it is made, so that nothing fails later and elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from engy_mock.vocabulary.clock import Clock, StandingClock, WallClock
 from engy_mock.vocabulary.errors import MockError
 
-CLOCKS = {"standing": StandingClock, "wall": WallClock}
+CLOCKS: Mapping[str, Callable[[], Clock]] = {"standing": StandingClock, "wall": WallClock}
 """The clocks that have a word."""
 
 SEED_BITS = 64
@@ -24,8 +24,7 @@ def clock_of(wanted: Any) -> Clock:
         callable(getattr(wanted, name, None)) for name in ("now", "waits_for_real")
     ):
         raise MockError(f"clock= takes 'wall', 'standing' or a clock, got {wanted!r:.80}")
-    clock: Clock = wanted
-    return clock
+    return cast("Clock", wanted)
 
 
 def check_seed(seed: object) -> None:
