@@ -26,6 +26,9 @@ OF_THE_MARKER = ("clock", "limits", "scenario", "seed", "settings", "strict", "t
 OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
 """What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
 
+OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verify": bool}
+"""What the marker's own words take; EngyMock looks at the others."""
+
 _MOCKS = pytest.StashKey[list["EngyMock"]]()
 
 
@@ -142,6 +145,9 @@ def _asked(request: pytest.FixtureRequest) -> dict[str, Any]:
             if word not in OF_THE_MARKER:
                 hint = did_you_mean(word, OF_THE_MARKER) or f" Known are {', '.join(OF_THE_MARKER)}."
                 raise MockError(f"the marker engy has no {word!r}.{hint}")
+            if word in OF_ONE_KIND and not isinstance(value, OF_ONE_KIND[word]):
+                kind = OF_ONE_KIND[word].__name__
+                raise MockError(f"the marker engy: {word}= takes a {kind}, got {value!r:.80}")
             asked.setdefault(word, value)
     return asked
 
@@ -149,31 +155,37 @@ def _asked(request: pytest.FixtureRequest) -> dict[str, Any]:
 def _own(request: pytest.FixtureRequest, asked: dict[str, Any]) -> EngyMock:
     """A mock for one test alone, running."""
     from engy_mock.mock import EngyMock
-    from engy_mock.vocabulary.clock import WallClock
+    from engy_mock.vocabulary.errors import MockError
 
     words = {word: asked[word] for word in sorted(OWN_MOCK & asked.keys())}
-    if words.get("clock") == "wall":
-        words["clock"] = WallClock()
-    elif words.get("clock") == "standing":
-        del words["clock"]
     words.setdefault("seed", request.config.getoption("engy_seed"))
     folder = request.config.rootpath / "scenarios"
-    return EngyMock(scenario_folders=[folder] if folder.is_dir() else [], **words).start()
+    try:
+        engy = EngyMock(scenario_folders=[folder] if folder.is_dir() else [], **words)
+    except MockError as error:
+        raise MockError(f"the marker engy: {error}") from None
+    return engy.start()
 
 
 def _lent(
     engy: EngyMock, asked: dict[str, Any], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EngyMock]:
     """The mock while a test has it: set up as asked, found by clients, looked after at the end."""
+    from engy_mock.vocabulary.errors import MockError
+
     item = request.node
     item.stash.setdefault(_MOCKS, []).append(engy)
-    for name, value in dict(asked.get("settings", {})).items():
+    for name, value in asked.get("settings", {}).items():
         _set(engy, name, value)
     if "strict" in asked:
         _set(engy, "strict", asked["strict"])
     scenarios = asked.get("scenario", request.config.getoption("engy_scenario"))
     for scenario in scenarios if isinstance(scenarios, list | tuple) else [scenarios]:
-        engy.scenario(scenario)
+        try:
+            engy.scenario(scenario)
+        except MockError as error:
+            place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
+            raise MockError(f"{place}: {error}") from None
     for name in PROXY_EXCEPTIONS:
         others = os.environ.get(name)
         monkeypatch.setenv(name, f"{others},{LOOPBACK}" if others else LOOPBACK)
@@ -192,13 +204,13 @@ def _lent(
         engy.verify()
 
 
-def _set(engy: EngyMock, name: str, value: Any) -> None:
+def _set(engy: EngyMock, name: object, value: Any) -> None:
     """Change a setting; raises MockError for one that there is not."""
-    if not hasattr(engy.settings, name):
+    if not isinstance(name, str) or not hasattr(engy.settings, name):
         from dataclasses import fields
 
         from engy_mock.vocabulary.errors import MockError, did_you_mean
 
         known = tuple(field.name for field in fields(engy.settings))
-        raise MockError(f"there is no setting {name!r}.{did_you_mean(name, known)}")
+        raise MockError(f"there is no setting {name!r:.80}.{did_you_mean(str(name), known)}")
     setattr(engy.settings, name, value)

@@ -52,7 +52,12 @@ class Scenes:
 
     def begin(self, wanted: "str | Path | Scenario") -> Scene:
         """Let a scenario take part, and all that it includes behind it; raises MockError."""
+        # Loaded here, not above: a mock without scenarios does not pay for them.
+        from engy_mock.scripting.scenario import Scenario
+
         scenario = self.library.named(wanted) if isinstance(wanted, str | Path) else wanted
+        if not isinstance(scenario, Scenario):
+            raise MockError(f"a scenario is a name, a path or a Scenario, got {scenario!r:.80}")
         parts = list(self.library.with_included(scenario))
         for part in parts:
             self.check(part)

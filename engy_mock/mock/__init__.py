@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
-    from typing import Unpack
+    from typing import Literal, Unpack
 
     from aiohttp import web
 
@@ -42,13 +43,14 @@ class EngyMock(WithoutSocket, Expecting):
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop. `time_scale` stretches pauses under a wall clock. `scenarios`, by name or
-    path, take part from the beginning and again after each reset; `scenario_folders` are looked in before those
-    that come with the package. With `tls` it speaks TLS: `valid`, or with a certificate that is `expired`, for the
-    `wrong-host` or `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
-    With `control` the mock can be shown and changed over HTTP too, under `/_mock/`;
-    `control_token` is what callers of that have to show, and has to be set where others reach the port,
-    and `complaints` tells it what is wrong with files that this mock depends on.
+    tests that want it on their own loop. `clock` is one, or `wall`, or `standing`; `time_scale` stretches
+    pauses under a wall clock. `scenarios`, by name or path, take part from the beginning and again after each
+    reset; `scenario_folders` are looked in before those that come with the package. With `tls` it speaks TLS:
+    `valid`, or with a certificate that is `expired`, for the `wrong-host` or `self-signed`, or by a
+    `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    With `control` it can be shown and changed over HTTP too, under `/_mock/`; `control_token` is what callers of
+    that have to show, and has to be set where others reach the port, and `complaints` tells it what is wrong with
+    files that this mock depends on.
     """
 
     def __init__(
@@ -57,12 +59,12 @@ class EngyMock(WithoutSocket, Expecting):
         port: int = 0,
         host: str = "127.0.0.1",
         *,
-        clock: Clock | None = None,
+        clock: Clock | Literal["wall", "standing"] | None = None,
         settings: Settings | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,
-        scenarios: Iterable[str | Path | Scenario] = (),
-        scenario_folders: Iterable[str | Path] = (),
+        scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
+        scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
         control: bool = False,
         control_token: str | None = None,
@@ -72,8 +74,13 @@ class EngyMock(WithoutSocket, Expecting):
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
         from engy_mock.books.keys import made_key
         from engy_mock.gateway import Gateway, Settings
+        from engy_mock.serving.limits import Limits
 
-        self.gateway: Gateway = Gateway(seed=seed, clock=clock or StandingClock(), settings=settings or Settings())
+        check_seed(seed)
+        check_kind("settings", settings, Settings)
+        check_kind("limits", limits, Limits)
+        check_span("time_scale", time_scale)
+        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=settings or Settings())
         self.api_key = made_key("api key", seed)
         self._first_settings = replace(self.gateway.settings)
         self._first_time = self.gateway.clock.now()
@@ -92,8 +99,8 @@ class EngyMock(WithoutSocket, Expecting):
 
             check(tls)
         self._loop_factory = loop_factory
-        self._first_scenarios = (scenarios,) if isinstance(scenarios, str) else tuple(scenarios)
-        folders = tuple(scenario_folders)
+        self._first_scenarios: tuple[str | Path | Scenario, ...] = scenarios_of(scenarios)
+        folders = folders_of(scenario_folders)
         if folders:
             self.gateway.scenes.look_in(folders)
         for scenario in self._first_scenarios:
@@ -236,13 +243,16 @@ class EngyMock(WithoutSocket, Expecting):
         """Take no new connections for so many seconds, or until the end of a `with` block; the port is the same.
 
         `with engy.refuse_connections(): ...` Connections that are there go on. The seconds are those of the wall,
-        stretched by `time_scale`: nobody can reach a mock to see its own time.
+        stretched by `time_scale`: nobody can reach a mock to see its own time. Where several overlap, the last
+        to end opens the port. Raises MockError for seconds that are none.
         """
         thread = self._running()
-        thread.refuse()
         if seconds is not None:
-            thread.accept_after(seconds * self._time_scale)
-        return _opening(thread)
+            check_span("seconds", seconds)
+        hold = thread.refuse()
+        if seconds is not None:
+            thread.release_after(hold, seconds * self._time_scale)
+        return _opening(thread, hold)
 
     @property
     def authority(self) -> str:
@@ -326,10 +336,10 @@ class EngyMock(WithoutSocket, Expecting):
 
 
 @contextmanager
-def _opening(thread: ServerThread) -> Iterator[None]:
-    """Open the port again behind a block."""
+def _opening(thread: ServerThread, hold: object) -> Iterator[None]:
+    """Open the port again behind a block, unless another one keeps it closed."""
     try:
         yield
     finally:
         if thread.is_alive:
-            thread.accept()
+            thread.release(hold)

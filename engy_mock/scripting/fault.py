@@ -5,7 +5,7 @@ A kind is one small class. Its name, given once, is the Python class, the YAML k
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.errors import MockError, did_you_mean
@@ -135,7 +135,14 @@ class Own(Fault):
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """What the function makes of the events."""
-        return iter(self.function(events))
+        name = getattr(self.function, "__name__", "the function")
+        found: object = self.function(events)
+        if not isinstance(found, Iterable):
+            raise MockError(f"{name} gave {found!r:.80}: a function in the place of a fault gives events")
+        for event in found:
+            if not isinstance(event, get_args(Event)):
+                raise MockError(f"{name} gave {event!r:.80} among its events: that is none")
+            yield event
 
 
 def parameter(name: str) -> str:

@@ -3,6 +3,7 @@
 A word is the same in Python, in scenario files and in messages. To add one, write a function here.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,7 @@ def surface(asked: Asked, wanted: str) -> str | None:
 def model(asked: Asked, wanted: str) -> str | None:
     """The model, with or without the vendor segment that was sent."""
     sent = asked.request.model if asked.request is not None else ""
-    return None if wanted in (sent, sent.partition("/")[2]) else f"model is {quoted(sent)}, not {wanted!r}"
+    return None if wanted in (sent, sent.partition("/")[2]) else f"model is {quoted(sent):.80}, not {wanted!r:.80}"
 
 
 @matcher
@@ -64,21 +65,21 @@ def stream(asked: Asked, wanted: bool) -> str | None:
 def says(asked: Asked, text: str) -> str | None:
     """The last user turn, or the raw prompt, contains the text."""
     said = asked.request.last_user_text if asked.request is not None else ""
-    return None if text in said else f"last user turn lacks {text!r}"
+    return None if text in said else f"last user turn lacks {text!r:.80}"
 
 
 @matcher
 def system(asked: Asked, text: str) -> str | None:
     """A system turn contains the text."""
     turns = [message.text for message in _messages(asked) if message.role == "system"]
-    return None if any(text in turn for turn in turns) else f"no system turn contains {text!r}"
+    return None if any(text in turn for turn in turns) else f"no system turn contains {text!r:.80}"
 
 
 @matcher
 def offers(asked: Asked, tool: str) -> str | None:
     """A tool of this name is offered."""
     names = [own.name for own in asked.request.tools] if asked.request is not None else []
-    return None if tool in names else f"tools are {names}, {tool!r} is not among them"
+    return None if tool in names else f"tools are {names!r:.80}, {tool!r:.80} is not among them"
 
 
 @matcher
@@ -87,7 +88,8 @@ def tool_result(asked: Asked, wanted: bool | str) -> str | None:
     messages = _messages(asked)
     result = messages[-1].text if messages and messages[-1].role == "tool" else None
     if isinstance(wanted, str):
-        return None if result is not None and wanted in result else f"last turn is no tool result with {wanted!r}"
+        fits = result is not None and wanted in result
+        return None if fits else f"last turn is no tool result with {wanted!r:.80}"
     return _equal("tool_result", result is not None, wanted)
 
 
@@ -104,7 +106,7 @@ def header(asked: Asked, wanted: tuple[str, str]) -> str | None:
     sent = asked.headers.get(name)
     if sent == value:
         return None
-    return f"header {name} is {'absent' if sent is None else quoted(sent)}, not {value!r}"
+    return f"header {name:.80} is {'absent' if sent is None else quoted(sent):.80}, not {value!r:.80}"
 
 
 @matcher
@@ -114,7 +116,7 @@ def field(asked: Asked, wanted: tuple[str, Any]) -> str | None:
     sent = at(asked.body, path)
     if sent == value and isinstance(sent, bool) is isinstance(value, bool):
         return None
-    return f"field {path} is {quoted(sent)}, not {value!r}"
+    return f"field {path:.80} is {quoted(sent):.80}, not {value!r:.80}"
 
 
 @matcher
@@ -148,7 +150,7 @@ def conditions(
         known = MATCHERS.get(word)
         if known is None:
             hint = did_you_mean(word, tuple(MATCHERS)) or f" Known are {', '.join(MATCHERS)}."
-            raise MockError(f"unknown matcher {word!r}.{hint}")
+            raise MockError(f"unknown matcher {word!r:.80}.{hint}")
         _check(word, value)
         for one in value.items() if word in MAPPED else (value,):
             made.append(Condition(word, one, _bound(known, one), _mark(word, one)))
@@ -241,10 +243,17 @@ def _check(word: str, value: object) -> None:
     if not isinstance(value, types):
         names = " or ".join(kind.__name__ for kind in types)
         raise MockError(f"{word}= takes {names}, got {value!r:.80}")
+    if word == "refused" and (isinstance(value, bool) or not 400 <= value <= 599):  # type: ignore[operator]
+        raise MockError(f"refused= takes a status from 400 to 599, got {value!r:.80}")
+    for name, wanted in value.items() if isinstance(value, Mapping) else ():
+        if not isinstance(name, str):
+            raise MockError(f"{word}= takes texts as keys, got {name!r:.80}")
+        if word == "header" and not isinstance(wanted, str):
+            raise MockError(f"header= takes texts as values, got {wanted!r:.80} for {name!r:.80}")
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(
-            f"{word}= takes one of {', '.join(known)}, got {value!r}.{did_you_mean(str(value), known)}"
+            f"{word}= takes one of {', '.join(known)}, got {value!r:.80}.{did_you_mean(str(value), known)}"
         )
 
 
@@ -270,7 +279,11 @@ def _messages(asked: Asked) -> tuple[Message, ...]:
 
 
 def _equal(word: str, found: object, wanted: object) -> str | None:
-    return None if found == wanted else f"{word} is {found!r}, not {wanted!r}"
+    return None if found == wanted else f"{word} is {found!r:.80}, not {wanted!r:.80}"
+
+
+_PLACE = re.compile("-?[0-9]{1,9}")
+"""A step of a path that leads into a list."""
 
 
 def at(body: object, path: str) -> object:
@@ -278,7 +291,7 @@ def at(body: object, path: str) -> object:
     for step in path.split("."):
         if isinstance(body, Mapping):
             body = body.get(step)
-        elif isinstance(body, list) and step.lstrip("-").isdigit() and -len(body) <= int(step) < len(body):
+        elif isinstance(body, list) and _PLACE.fullmatch(step) and -len(body) <= int(step) < len(body):
             body = body[int(step)]
         else:
             return None

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 
 from engy_mock.vocabulary import errors
 from engy_mock.vocabulary.errors import ApiError, MockError
@@ -35,6 +34,9 @@ _FRAMING = frozenset({"connection", "content-length", "content-type", "transfer-
 RETRYABLE = frozenset({408, 409, 429}) | frozenset(range(500, 600))
 """The statuses that clients try again."""
 
+MAX_HINT = 1e15
+"""No hint is longer, in seconds: beyond it a number loses its last digits."""
+
 HINTED = frozenset({429, 503})
 """The statuses that come with `Retry-After: 1` ("Errors and limits")."""
 
@@ -57,12 +59,14 @@ class Refusal:
     def __post_init__(self) -> None:
         if type(self.status) is not int or not 400 <= self.status <= 599:
             raise MockError(f"refuse takes a status from 400 to 599, got {self.status!r}")
+        if not isinstance(self.headers, Mapping):
+            raise MockError(f"headers= takes a mapping, got {self.headers!r:.80}")
         for name, value in self.headers.items():
             _check_header(name, value)
         if self.retry_after is not None:
-            if isinstance(self.retry_after, float) and not isfinite(self.retry_after):
+            if not isinstance(self.retry_after, str) and not _is_hint(self.retry_after):
                 raise MockError(
-                    f"retry_after takes a finite number of seconds or a text, got {self.retry_after!r}"
+                    f"retry_after takes a finite number of seconds from 0 or a text, got {self.retry_after!r:.80}"
                 )
             _check_header("Retry-After", in_seconds(self.retry_after))
         for word in ("message", "type", "code", "param"):
@@ -89,6 +93,12 @@ class Refusal:
             type=self.type,
             headers=headers,
         )
+
+
+def _is_hint(seconds: object) -> bool:
+    """Whether this is a span that a header can tell."""
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return is_number and 0 <= seconds < MAX_HINT  # type: ignore[operator]  # a number has been made sure of
 
 
 def in_seconds(seconds: float | str) -> str:

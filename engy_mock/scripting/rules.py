@@ -12,6 +12,7 @@ from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.memory import Memory
 from engy_mock.scripting.refusals import Refusal
+from engy_mock.scripting.sayings import check_reply
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Reply
 from engy_mock.vocabulary.request import GenerationRequest
@@ -135,19 +136,24 @@ def settled(answer: Answer, request: GenerationRequest | None) -> Reply | Refusa
     if request is None:
         return None
     found: object = answer(request)
-    if isinstance(found, str):
-        return Reply(text=found)
-    if found is None or isinstance(found, Reply | Refusal):
+    if found is None or isinstance(found, Refusal):
         return found
     name = getattr(answer, "__name__", "the function")
+    if isinstance(found, str | Reply):
+        try:
+            return check_reply(Reply(text=found) if isinstance(found, str) else found)
+        except MockError as error:
+            raise MockError(f"{name} gave what cannot be said: {error}") from None
     raise MockError(f"{name} gave {found!r:.80}: a rule's function gives a text, a Reply or None")
 
 
 def answers_of(reply: object) -> tuple[Answer, ...]:
     """What `reply(...)` was given as answers: a text, a Reply, a function, or a sequence of these."""
     if isinstance(reply, str):
-        return (Reply(text=reply),)
-    if isinstance(reply, Reply | Refusal) or (callable(reply) and not isinstance(reply, type)):
+        return (check_reply(Reply(text=reply)),)
+    if isinstance(reply, Reply):
+        return (check_reply(reply),)
+    if isinstance(reply, Refusal) or (callable(reply) and not isinstance(reply, type)):
         return (reply,)
     if isinstance(reply, Sequence) and reply:
         return tuple(answer for one in reply for answer in answers_of(one))

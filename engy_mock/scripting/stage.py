@@ -138,7 +138,11 @@ class Stage:
 
     def go(self, scene: Scene, phase: str) -> None:
         """Let a scenario go to one of its phases; raises MockError."""
+        if not isinstance(phase, str):
+            raise MockError(f"go takes the name of a phase, got {phase!r:.80}")
         with self._lock:
+            if not any(other is scene for other in self._scenes):
+                raise MockError(f"scenario {scene.name} is not under way: it has ended, or began anew")
             scene.enter(scene.scenario.phase(phase), self._now())
             self._refresh()
 

@@ -1,13 +1,14 @@
 """`engy.when(...)`: a rule in the making, in the words of the test that writes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from engy_mock.scripting.fault import Fault, made
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.pace import timing
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule, answers_of
+from engy_mock.scripting.sayings import check_calls, check_logprobs, check_reply
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
@@ -64,7 +65,8 @@ class When:
         said once, one after the other, and then the rule steps aside unless `times` says otherwise. `json` is a
         value that becomes the text. Raises MockError for what cannot be said.
         """
-        _check(text, reasoning, tool_calls, finish_reason, usage, logprobs)
+        check_calls(tool_calls)
+        check_logprobs({} if logprobs is None else logprobs)
         rest: dict[str, Any] = {
             "reasoning": reasoning,
             "tool_calls": tuple(tool_calls),
@@ -80,6 +82,7 @@ class When:
         marred = marring(faults, delay, pace)
         if text is None or isinstance(text, str):
             return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
+        check_reply(Reply(**rest))
         said = [name for name, value in rest.items() if value]
         if said:
             raise MockError(f"{said[0]} stands beside a text only: put it into the Reply")
@@ -112,7 +115,7 @@ class When:
             status=status,
             message=message,
             retry_after=retry_after,
-            headers=dict(headers or {}),
+            headers={} if headers is None else headers,
             type=type,
             code=code,
             param=param,
@@ -153,27 +156,6 @@ def marring(faults: Faults, delay: float | None = None, pace: float | None = Non
     """What is done to an answer: these faults, then what `delay` and `pace` say of time; raises MockError."""
     wanted = faults if isinstance(faults, Sequence) and not isinstance(faults, str) else (faults,)
     return (*(made(one) for one in wanted), *timing(delay, pace))
-
-
-def _check(
-    text: object, reasoning: object, tool_calls: object, finish_reason: object, usage: object, logprobs: object
-) -> None:
-    """Raise MockError for what no answer could say."""
-    for word, said in (("text", text), ("reasoning", reasoning)):
-        if isinstance(said, str) and any("\ud800" <= letter <= "\udfff" for letter in said):
-            raise MockError(f"{word} has half a surrogate pair, which no answer can carry")
-    if reasoning is not None and not isinstance(reasoning, str):
-        raise MockError(f"reasoning= takes a text, got {reasoning!r:.80}")
-    if not isinstance(tool_calls, Sequence) or not all(isinstance(call, ToolCall) for call in tool_calls):
-        raise MockError(f"tool_calls= takes a list of ToolCall, got {tool_calls!r:.80}")
-    reasons = get_args(FinishReason)
-    if finish_reason is not None and finish_reason not in reasons:
-        raise MockError(f"finish_reason= takes one of {', '.join(reasons)}, got {finish_reason!r:.80}")
-    if usage is not None and not isinstance(usage, Usage):
-        raise MockError(f"usage= takes a Usage, got {usage!r:.80}")
-    for token, value in logprobs.items() if isinstance(logprobs, Mapping) else ():
-        if not isinstance(value, int | float) or not -100.0 <= value <= 0.0:
-            raise MockError(f"logprobs= takes numbers from -100 to 0, got {value!r:.80} for {token!r}")
 
 
 def document(value: Any) -> str:

@@ -21,7 +21,10 @@ log = logging.getLogger("engy_mock")
 
 
 class ServerThread:
-    """Serves a shell on a listening socket, on a loop of its own, until `stop`; `is_open` unless it refuses."""
+    """Serves a shell on a listening socket, on a loop of its own, until `stop`; `is_open` unless it refuses.
+
+    The port stays closed until nobody holds it any more; who holds it is known on the loop only.
+    """
 
     def __init__(
         self,
@@ -44,6 +47,8 @@ class ServerThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.is_open = True
+        self._holds: set[object] = set()
+        self._turning = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._has_started = threading.Event()
         self._failure: BaseException | None = None
@@ -82,36 +87,56 @@ class ServerThread:
                 self._soon(self._server.accept(listener))
             return self._annex
 
-    def refuse(self) -> None:
-        """Close the ports; returns when nobody can connect any more."""
-        self._soon(self._refuse()).result(STOP_SECONDS)
+    def refuse(self) -> object:
+        """Close the ports; returns when nobody can connect any more, and gives what `release` takes."""
+        hold = object()
+        self._soon(self._refuse(hold)).result(STOP_SECONDS)
+        return hold
+
+    def release(self, hold: object) -> None:
+        """Open the port again if nobody else holds it; raises MockError if somebody else has taken it."""
+        self._soon(self._release(hold)).result(STOP_SECONDS)
+
+    def release_after(self, hold: object, seconds: float) -> None:
+        """The same after so many seconds of the wall."""
+        self._soon(self._release_after(hold, seconds))
 
     def accept(self) -> None:
-        """Open the port again, unless it is open; raises MockError if somebody else has taken it."""
+        """Open the port again, whoever holds it, unless it is open; raises MockError if somebody has taken it."""
         if not self.is_open:
             self._soon(self._accept()).result(STOP_SECONDS)
-
-    def accept_after(self, seconds: float) -> None:
-        """Open the port again after so many seconds of the wall."""
-        self._soon(self._accept_after(seconds))
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _refuse(self) -> None:
-        self.is_open = False
-        await self._server.refuse()
+    async def _refuse(self, hold: object) -> None:
+        async with self._turning:
+            self._holds.add(hold)
+            self.is_open = False
+            await self._server.refuse()
+
+    async def _release(self, hold: object) -> None:
+        async with self._turning:
+            if hold in self._holds:
+                self._holds.discard(hold)
+                if not self._holds:
+                    await self._open()
 
     async def _accept(self) -> None:
+        async with self._turning:
+            self._holds.clear()
+            await self._open()
+
+    async def _open(self) -> None:
         if not self.is_open:
             await self._server.accept(listen(self._host, self.port))
             self.is_open = True
 
-    async def _accept_after(self, seconds: float) -> None:
+    async def _release_after(self, hold: object, seconds: float) -> None:
         await asyncio.sleep(seconds)
         try:
-            await self._accept()
+            await self._release(hold)
         except MockError:
             log.exception("the port cannot be opened again")
 

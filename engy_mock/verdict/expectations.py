@@ -48,6 +48,9 @@ def found(
     at_most: int | None = None,
 ) -> list[Entry]:
     """The exchanges that fit; raises UnmetExpectation unless there are so many, or one if nothing is said."""
+    for word, number in (("times", times), ("at_least", at_least), ("at_most", at_most)):
+        if number is not None and (type(number) is not int or number < 0):
+            raise MockError(f"{word}= takes a whole number from 0, got {number!r:.80}")
     wanted = _conditions(functions, words)
     fitting = [entry for entry in journal if not _reasons(wanted, entry)]
     count = len(fitting)
@@ -68,6 +71,8 @@ def found(
 
 def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list[Entry]:
     """Exchanges that fit these words one after the other, others between them; raises UnmetExpectation."""
+    for words in steps:
+        _check_step(words)
     wanted = [_conditions((), words) for words in steps]
     entries = iter(journal)
     met: list[Entry] = []
@@ -81,6 +86,11 @@ def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list
             )
         met.append(entry)
     return met
+
+
+def _check_step(words: object) -> None:
+    if not isinstance(words, Mapping) or not all(isinstance(word, str) for word in words):
+        raise MockError(f"asked_in_order takes mappings of words like {{'says': 'x'}}, got {words!r:.80}")
 
 
 def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseException]) -> None:
@@ -127,4 +137,5 @@ def _nearest(wanted: tuple[Condition, ...], journal: Journal) -> str:
 
 def _described(functions: Functions, words: Mapping[str, Any]) -> str:
     named = [getattr(function, "__name__", repr(function)) for function in functions]
-    return f"requests with {', '.join([*named, *(f'{word}={value!r}' for word, value in words.items())])}"
+    named += [f"{word}={value!r:.80}" for word, value in words.items()]
+    return f"requests with {', '.join(named)}" if named else "requests"

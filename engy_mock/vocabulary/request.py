@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from json import dumps
 from typing import Any, Literal
 
+from engy_mock.vocabulary.errors import MockError
+
 Endpoint = Literal["chat", "completions", "messages", "responses", "inference"]
 Role = Literal["system", "user", "assistant", "tool"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -36,8 +38,13 @@ class ToolCall:
     ) -> None:
         if isinstance(arguments, Mapping):
             values = {**arguments, **values}
+        elif not isinstance(arguments, str):
+            raise MockError(f"ToolCall takes arguments as a text or a mapping, got {arguments!r:.80}")
         if values or not isinstance(arguments, str):
-            arguments = dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            try:
+                arguments = dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise MockError(f"the arguments of a ToolCall cannot be written as JSON: {error}") from None
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arguments", arguments or "{}")
         object.__setattr__(self, "id", id)

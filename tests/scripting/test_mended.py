@@ -1,11 +1,13 @@
 """What people do to rules and fixtures by mistake or on a bad day, and what they are told."""
 
 import re
+from typing import Any
 
 import httpx2
 import pytest
 
-from engy_mock import EngyMock, MockError, Reply, ToolCall, Usage
+from engy_mock import EngyMock, MockError, Reply, StandingClock, ToolCall, UnmetExpectation, Usage, WallClock
+from engy_mock.verdict.expectations import asked_of
 
 BODY = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 5}
 
@@ -33,6 +35,158 @@ def leaves(_):
 
 def gives_up(_):
     pytest.fail("unexpected request")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        (
+            lambda engy: engy.when().refuse(429, retry_after=[]),
+            "a finite number of seconds from 0 or a text, got []",
+        ),
+        (lambda engy: engy.when().refuse(429, retry_after=b"x"), "from 0 or a text, got b'x'"),
+        (lambda engy: engy.when().refuse(429, retry_after=-1), "from 0 or a text, got -1"),
+        (lambda engy: engy.when().refuse(429, headers="x"), "headers= takes a mapping, got 'x'"),
+        (lambda engy: engy.when().reply("x", logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+        (lambda engy: engy.scenario(5), "a scenario is a name, a path or a Scenario, got 5"),
+        (lambda engy: engy.scenario("outage").go(5), "go takes the name of a phase, got 5"),
+        (lambda engy: engy.asked(at_least="x"), "at_least= takes a whole number from 0, got 'x'"),
+        (lambda engy: engy.asked(times=True), "times= takes a whole number from 0, got True"),
+        (lambda engy: engy.asked(at_most=-1), "at_most= takes a whole number from 0, got -1"),
+        (lambda engy: engy.asked_in_order(5), "asked_in_order takes mappings of words"),
+        (lambda engy: engy.asked_in_order({1: 2}), "got {1: 2}"),
+    ],
+)
+def test_mistakes_in_what_is_asked_of_a_mock(do, said):
+    """The word and its value are named."""
+    with pytest.raises(MockError) as caught:
+        do(EngyMock())
+    assert said in str(caught.value)
+
+
+def test_an_expectation_without_words():
+    """Its message has no word that hangs in the air."""
+    with pytest.raises(UnmetExpectation, match="expected at least 1 of requests, there were 0"):
+        EngyMock().asked()
+
+
+@pytest.mark.parametrize("leave", [lambda engy, scene: scene.end(), lambda engy, scene: engy.reset()])
+def test_a_scene_that_is_over_goes_nowhere(leave):
+    """Whoever holds on to it is told, as nothing would happen."""
+    engy = EngyMock()
+    scene = engy.scenario("outage")
+    phase = scene.phase
+    assert phase is not None
+    scene.go(phase)
+    leave(engy, scene)
+    with pytest.raises(MockError, match="scenario outage is not under way"):
+        scene.go(phase)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"clock": "wal"}, "clock= takes 'wall', 'standing' or a clock, got 'wal'"),
+        ({"clock": WallClock}, "clock= takes 'wall', 'standing' or a clock"),
+        ({"seed": []}, "seed= takes a whole number of at most 64 bits, got []"),
+        ({"seed": True}, "seed= takes a whole number of at most 64 bits, got True"),
+        ({"seed": 10**400}, "seed= takes a whole number of at most 64 bits, got 1000"),
+        ({"settings": 5}, "settings= takes a Settings, got 5"),
+        ({"scenarios": 5}, "a scenario is a name, a path or a Scenario, got 5"),
+        ({"scenario_folders": 5}, "scenario_folders= takes paths, got 5"),
+        ({"time_scale": None}, "time_scale= takes a number from 0, got None"),
+        ({"time_scale": "x"}, "time_scale= takes a number from 0, got 'x'"),
+        ({"time_scale": NAN}, "time_scale= takes a number from 0, got nan"),
+        ({"time_scale": -1}, "time_scale= takes a number from 0, got -1"),
+        ({"limits": 5}, "limits= takes a Limits, got 5"),
+    ],
+)
+def test_a_mock_that_cannot_be_made(words, said):
+    """It is told before anything of it runs."""
+    with pytest.raises(MockError) as caught:
+        EngyMock(**words)
+    assert said in str(caught.value)
+
+
+def test_clocks_have_words():
+    assert isinstance(EngyMock(clock="wall").gateway.clock, WallClock)
+    assert isinstance(EngyMock(clock="standing").gateway.clock, StandingClock)
+
+
+Saying: Any = Reply
+Calling: Any = ToolCall
+Counting: Any = Usage
+"""Classes for whom the types that they ask for are no help."""
+
+UNSAYABLE = [
+    (lambda: Saying(text=5), "text= takes a text, got 5"),
+    (lambda: Saying(text="\udc00"), "text has half a surrogate pair"),
+    (lambda: Saying(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
+    (lambda: Saying(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
+    (lambda: Saying(tool_calls=(Calling(5),)), "the name of a ToolCall takes a text, got 5"),
+    (lambda: Saying(tool_calls=(Calling("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
+    (lambda: Saying(tool_calls=(Calling("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
+    (lambda: Saying(tool_calls=(Calling("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
+    (lambda: Saying(tool_calls=(Calling("f", a={1}),)), "cannot be written as JSON"),
+    (lambda: Saying(usage=5), "usage= takes a Usage, got 5"),
+    (lambda: Saying(usage=Counting(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
+    (lambda: Saying(usage=Counting(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
+    (lambda: Saying(finish_reason="bogus"), "finish_reason= takes one of stop"),
+    (lambda: Saying(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+    (lambda: Saying(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
+    (lambda: Saying(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
+    (lambda: Saying(response=object()), "response= takes what JSON can hold"),
+]
+"""Replies that no answer could carry, and what is said of them."""
+
+
+@pytest.mark.parametrize(("make", "said"), UNSAYABLE)
+def test_a_reply_that_cannot_be_said(own, make, said):
+    """A Reply is looked at as the words of `reply` are, at once and inside a sequence."""
+    for wrapped in (lambda: make(), lambda: ["fine", make()]):
+        with pytest.raises(MockError) as caught:
+            own.when().reply(wrapped())
+        assert said in str(caught.value)
+    assert not own.gateway.script.rules
+
+
+@pytest.mark.parametrize(("make", "said"), UNSAYABLE)
+def test_a_function_that_gives_what_cannot_be_said(own, make, said):
+    """The defect is a MockError that says what is wrong, and in which function unless it never got to give it."""
+
+    def speak(_):
+        return make()
+
+    own.when().reply(speak)
+    assert post(own).status_code == 500
+    (defect,) = own.gateway.defects
+    assert isinstance(defect, MockError)
+    assert said in str(defect)
+    assert "speak gave" in str(defect) or "ToolCall" in said or "written as JSON" in said
+
+
+@pytest.mark.parametrize(
+    ("give", "said"),
+    [
+        (lambda: 5, "mar gave 5: a function in the place of a fault gives events"),
+        (lambda: None, "mar gave None"),
+        (lambda: ["x"], "mar gave 'x' among its events"),
+    ],
+)
+def test_a_fault_function_that_gives_no_events(own, give, said):
+    """The function is named, in the defect and so in the test that fails by it."""
+
+    def mar(_):
+        return give()
+
+    own.when().reply("hello", faults=mar)
+    assert post(own).status_code == 500
+    (defect,) = own.gateway.defects
+    assert isinstance(defect, MockError)
+    assert said in str(defect)
 
 
 @pytest.mark.parametrize("function", [fails, leaves, gives_up, lambda _: 7])
@@ -173,3 +327,43 @@ def test_made_up_answers_come_to_an_end(own, extra):
     answer = post(own, body).json()
     assert answer["usage"]["completion_tokens"] <= 2_060
     assert answer["choices"][0]["finish_reason"] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"field": {1: 2}}, "field= takes texts as keys, got 1"),
+        ({"header": {1: "x"}}, "header= takes texts as keys, got 1"),
+        ({"header": {"X-A": 1}}, "header= takes texts as values, got 1 for 'X-A'"),
+        ({"refused": True}, "refused= takes a status from 400 to 599, got True"),
+        ({"refused": 0}, "refused= takes a status from 400 to 599, got 0"),
+        ({"refused": -1}, "refused= takes a status from 400 to 599, got -1"),
+        ({"refused": 600}, "refused= takes a status from 400 to 599, got 600"),
+        ({"endpoint": "c" * 500}, "endpoint= takes one of"),
+        ({"m" * 500: 1}, "unknown matcher"),
+    ],
+)
+def test_words_that_no_request_can_fit(words, said):
+    """The word and the value are named, long ones in short."""
+    with pytest.raises(MockError) as caught:
+        EngyMock().when(**words)
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("word", ["model", "says", "system", "offers", "tool_result", "key"])
+def test_reasons_show_long_values_in_short(own, word):
+    """Why a request does not fit stays readable, whatever the rule wants."""
+    long = "x" * 5000
+    own.when(**{word: long}).reply("never")
+    assert post(own).status_code == 200
+    reasons = own.gateway.script.rules[0].mismatches(asked_of(own.journal.last))
+    assert [len(reason) < 250 for reason in reasons] == [True]
+
+
+@pytest.mark.parametrize("path", ["messages.--1.role", "messages.\u00b2.role", "messages." + "9" * 5000])
+def test_a_path_that_is_no_place_leads_nowhere(own, path):
+    """It fits no request, and breaks none."""
+    own.when(field={path: "user"}).reply("never")
+    assert post(own).status_code == 200
+    assert own.gateway.defects == []

@@ -128,6 +128,17 @@ def test_shown(engy):
         ("engy('storm')", "the marker engy takes words like scenario="),
         ("engy(scenario='nowhere')", "there is no scenario 'nowhere'"),
         ("engy(settings={'stric': True})", "there is no setting 'stric'. Did you mean 'strict'?"),
+        ("engy(settings={1: True})", "there is no setting 1."),
+        ("engy(settings=5)", "the marker engy: settings= takes a dict, got 5"),
+        ("engy(strict='no')", "the marker engy: strict= takes a bool, got 'no'"),
+        ("engy(verify=1)", "the marker engy: verify= takes a bool, got 1"),
+        ("engy(scenario=5)", "the marker engy, scenario=: a scenario is a name, a path or a Scenario, got 5"),
+        ("engy(scenario=[5])", "the marker engy, scenario=: a scenario is a name"),
+        ("engy(scenario=None)", "the marker engy, scenario=: a scenario is a name"),
+        ("engy(seed='x')", "the marker engy: seed= takes a whole number of at most 64 bits, got 'x'"),
+        ("engy(clock='wal')", "the marker engy: clock= takes 'wall', 'standing' or a clock, got 'wal'"),
+        ("engy(limits=5)", "the marker engy: limits= takes a Limits, got 5"),
+        ("engy(time_scale='x')", "the marker engy: time_scale= takes a number from 0, got 'x'"),
     ],
 )
 def test_mistakes_in_a_marker(run, marker, said):

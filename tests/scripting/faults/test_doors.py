@@ -67,6 +67,45 @@ def test_a_port_that_opens_by_itself():
         assert ask(engy, stream=False).status == 200
 
 
+@pytest.mark.parametrize("seconds", [-1, "x", True, float("nan"), float("inf"), 10**400])
+def test_seconds_that_are_none_close_nothing(engy, seconds):
+    """The mistake is told before anything is closed."""
+    with pytest.raises(MockError, match="seconds= takes a number from 0"):
+        engy.refuse_connections(seconds=seconds)
+    assert connects(engy)
+
+
+def test_blocks_within_blocks(engy):
+    """The port opens when the last one is left, in whatever order; a time that is over opens it no earlier."""
+    with engy.refuse_connections():
+        with engy.refuse_connections():
+            assert not connects(engy)
+        assert not connects(engy)
+        engy.refuse_connections(seconds=0)
+        # What is asked of the thread is done in turn: behind this one the window of no length is over.
+        with engy.refuse_connections():
+            assert not connects(engy)
+        assert not connects(engy)
+    assert connects(engy)
+    first, second = engy.refuse_connections(), engy.refuse_connections()
+    with second:
+        with first:
+            pass
+        assert not connects(engy)
+    assert connects(engy)
+
+
+def test_a_block_from_before_a_reset_opens_nothing(engy):
+    """What a reset has opened is closed anew by others only, and theirs to open."""
+    old = engy.refuse_connections()
+    engy.reset()
+    with engy.refuse_connections():
+        with old:
+            pass
+        assert not connects(engy)
+    assert connects(engy)
+
+
 def test_a_reset_opens_the_port(engy):
     """D-10: a reset gives a healthy mock."""
     engy.refuse_connections()
