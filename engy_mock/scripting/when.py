@@ -115,7 +115,7 @@ class When:
             status=status,
             message=message,
             retry_after=retry_after,
-            headers=dict(headers) if isinstance(headers, Mapping) else {} if headers is None else headers,
+            headers={} if headers is None else headers,
             type=type,
             code=code,
             param=param,

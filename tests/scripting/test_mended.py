@@ -1,6 +1,7 @@
 """What people do to rules and fixtures by mistake or on a bad day, and what they are told."""
 
 import re
+from typing import Any
 
 import httpx2
 import pytest
@@ -77,7 +78,7 @@ def test_a_scene_that_is_over_goes_nowhere(leave):
     """Whoever holds on to it is told, as nothing would happen."""
     engy = EngyMock()
     scene = engy.scenario("outage")
-    phase = scene.phase
+    phase = scene.scenario.phases[0].name
     scene.go(phase)
     leave(engy, scene)
     with pytest.raises(MockError, match="scenario outage is not under way"):
@@ -114,24 +115,29 @@ def test_clocks_have_words():
     assert isinstance(EngyMock(clock="standing").gateway.clock, StandingClock)
 
 
+# Under names without types, since all of it is wrong.
+SAY: Any = Reply
+CALL: Any = ToolCall
+COUNT: Any = Usage
+
 UNSAYABLE = [
-    (lambda: Reply(text=5), "text= takes a text, got 5"),
-    (lambda: Reply(text="\udc00"), "text has half a surrogate pair"),
-    (lambda: Reply(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
-    (lambda: Reply(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
-    (lambda: Reply(tool_calls=(ToolCall(5),)), "the name of a ToolCall takes a text, got 5"),
-    (lambda: Reply(tool_calls=(ToolCall("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
-    (lambda: Reply(tool_calls=(ToolCall("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
-    (lambda: Reply(tool_calls=(ToolCall("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
-    (lambda: Reply(tool_calls=(ToolCall("f", a={1}),)), "cannot be written as JSON"),
-    (lambda: Reply(usage=5), "usage= takes a Usage, got 5"),
-    (lambda: Reply(usage=Usage(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
-    (lambda: Reply(usage=Usage(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
-    (lambda: Reply(finish_reason="bogus"), "finish_reason= takes one of stop"),
-    (lambda: Reply(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
-    (lambda: Reply(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
-    (lambda: Reply(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
-    (lambda: Reply(response=object()), "response= takes what JSON can hold"),
+    (lambda: SAY(text=5), "text= takes a text, got 5"),
+    (lambda: SAY(text="\udc00"), "text has half a surrogate pair"),
+    (lambda: SAY(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
+    (lambda: SAY(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
+    (lambda: SAY(tool_calls=(CALL(5),)), "the name of a ToolCall takes a text, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
+    (lambda: SAY(tool_calls=(CALL("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", a={1}),)), "cannot be written as JSON"),
+    (lambda: SAY(usage=5), "usage= takes a Usage, got 5"),
+    (lambda: SAY(usage=COUNT(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
+    (lambda: SAY(usage=COUNT(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
+    (lambda: SAY(finish_reason="bogus"), "finish_reason= takes one of stop"),
+    (lambda: SAY(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+    (lambda: SAY(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
+    (lambda: SAY(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
+    (lambda: SAY(response=object()), "response= takes what JSON can hold"),
 ]
 """Replies that no answer could carry, and what is said of them."""
 
