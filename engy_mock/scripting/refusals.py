@@ -61,6 +61,7 @@ class Refusal:
             raise MockError(f"refuse takes a status from 400 to 599, got {self.status!r}")
         if not isinstance(self.headers, Mapping):
             raise MockError(f"headers= takes a mapping, got {self.headers!r:.80}")
+        object.__setattr__(self, "headers", dict(self.headers))
         for name, value in self.headers.items():
             _check_header(name, value)
         if self.retry_after is not None:

@@ -78,8 +78,7 @@ def test_a_scene_that_is_over_goes_nowhere(leave):
     """Whoever holds on to it is told, as nothing would happen."""
     engy = EngyMock()
     scene = engy.scenario("outage")
-    phase = scene.phase
-    assert phase is not None
+    phase = scene.scenario.phases[0].name
     scene.go(phase)
     leave(engy, scene)
     with pytest.raises(MockError, match="scenario outage is not under way"):
@@ -116,29 +115,29 @@ def test_clocks_have_words():
     assert isinstance(EngyMock(clock="standing").gateway.clock, StandingClock)
 
 
-Saying: Any = Reply
-Calling: Any = ToolCall
-Counting: Any = Usage
-"""Classes for whom the types that they ask for are no help."""
+# Under names without types, since all of it is wrong.
+SAY: Any = Reply
+CALL: Any = ToolCall
+COUNT: Any = Usage
 
 UNSAYABLE = [
-    (lambda: Saying(text=5), "text= takes a text, got 5"),
-    (lambda: Saying(text="\udc00"), "text has half a surrogate pair"),
-    (lambda: Saying(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
-    (lambda: Saying(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
-    (lambda: Saying(tool_calls=(Calling(5),)), "the name of a ToolCall takes a text, got 5"),
-    (lambda: Saying(tool_calls=(Calling("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
-    (lambda: Saying(tool_calls=(Calling("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
-    (lambda: Saying(tool_calls=(Calling("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
-    (lambda: Saying(tool_calls=(Calling("f", a={1}),)), "cannot be written as JSON"),
-    (lambda: Saying(usage=5), "usage= takes a Usage, got 5"),
-    (lambda: Saying(usage=Counting(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
-    (lambda: Saying(usage=Counting(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
-    (lambda: Saying(finish_reason="bogus"), "finish_reason= takes one of stop"),
-    (lambda: Saying(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
-    (lambda: Saying(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
-    (lambda: Saying(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
-    (lambda: Saying(response=object()), "response= takes what JSON can hold"),
+    (lambda: SAY(text=5), "text= takes a text, got 5"),
+    (lambda: SAY(text="\udc00"), "text has half a surrogate pair"),
+    (lambda: SAY(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
+    (lambda: SAY(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
+    (lambda: SAY(tool_calls=(CALL(5),)), "the name of a ToolCall takes a text, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
+    (lambda: SAY(tool_calls=(CALL("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", a={1}),)), "cannot be written as JSON"),
+    (lambda: SAY(usage=5), "usage= takes a Usage, got 5"),
+    (lambda: SAY(usage=COUNT(prompt_tokens="1", completion_tokens=1)), "got '1' for prompt_tokens"),
+    (lambda: SAY(usage=COUNT(prompt_tokens=1, completion_tokens=-1)), "got -1 for completion_tokens"),
+    (lambda: SAY(finish_reason="bogus"), "finish_reason= takes one of stop"),
+    (lambda: SAY(logprobs=5), "logprobs= takes a mapping of texts to numbers, got 5"),
+    (lambda: SAY(logprobs={1: -1.0}), "logprobs= takes texts as keys, got 1"),
+    (lambda: SAY(logprobs={"x": "y"}), "numbers from -100 to 0, got 'y' for 'x'"),
+    (lambda: SAY(response=object()), "response= takes what JSON can hold"),
 ]
 """Replies that no answer could carry, and what is said of them."""
 
