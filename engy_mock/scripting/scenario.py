@@ -21,7 +21,7 @@ from engy_mock.scripting.matchers import conditions
 from engy_mock.scripting.notation import Place, Sheet
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule
-from engy_mock.scripting.when import document, marring
+from engy_mock.scripting.when import check, document, marring
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.generation import Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
@@ -185,7 +185,9 @@ def _parameters(form: FaultForm) -> dict[str, Any]:
 
 def _reply(form: str | ReplyForm) -> Reply:
     if isinstance(form, str):
-        return Reply(text=form)
+        said = Reply(text=form)
+        check(said)
+        return said
     text = form.text
     if form.json_ is not None:
         if text is not None:
@@ -197,7 +199,7 @@ def _reply(form: str | ReplyForm) -> Reply:
             calls.append(ToolCall(call.name, arguments=call.arguments, id=call.id))
         else:
             calls.append(ToolCall(call.name, arguments=document(call.arguments), id=call.id))
-    return Reply(
+    said = Reply(
         text=text,
         reasoning=form.reasoning,
         tool_calls=tuple(calls),
@@ -206,6 +208,8 @@ def _reply(form: str | ReplyForm) -> Reply:
         logprobs=form.logprobs,
         response=form.response,
     )
+    check(said)
+    return said
 
 
 def _refusal(form: int | RefuseForm) -> Refusal:

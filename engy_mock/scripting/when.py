@@ -1,6 +1,7 @@
 """`engy.when(...)`: a rule in the making, in the words of the test that writes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, get_args
 
 from engy_mock.scripting.fault import Fault, made
@@ -10,7 +11,7 @@ from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule, answers_of
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.errors import MockError, quoted
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
@@ -19,6 +20,9 @@ Wanted = Fault | type[Fault] | str | Mapping[str, Any] | Callable[[Iterator[Even
 """What may stand for a fault."""
 
 Faults = Sequence[Wanted] | Wanted
+
+MAX_COUNT = 10**9
+"""The highest count of tokens that a usage may dictate."""
 
 
 class When:
@@ -64,10 +68,9 @@ class When:
         said once, one after the other, and then the rule steps aside unless `times` says otherwise. `json` is a
         value that becomes the text. Raises MockError for what cannot be said.
         """
-        _check(text, reasoning, tool_calls, finish_reason, usage, logprobs)
         rest: dict[str, Any] = {
             "reasoning": reasoning,
-            "tool_calls": tuple(tool_calls),
+            "tool_calls": _calls(tool_calls),
             "finish_reason": finish_reason,
             "usage": usage,
             "logprobs": dict(logprobs or {}),
@@ -79,11 +82,17 @@ class When:
             text = document(json)
         marred = marring(faults, delay, pace)
         if text is None or isinstance(text, str):
-            return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
+            said_once = Reply(text=text, **rest)
+            check(said_once)
+            return self._write((said_once,), times, rate, marred)
+        check(Reply(**rest))
         said = [name for name, value in rest.items() if value]
         if said:
             raise MockError(f"{said[0]} stands beside a text only: put it into the Reply")
         answers = answers_of(text)
+        for answer in answers:
+            if isinstance(answer, Reply):
+                check(answer)
         if times is None and isinstance(text, Sequence):
             times = len(answers)
         return self._write(answers, times, rate, marred)
@@ -155,25 +164,54 @@ def marring(faults: Faults, delay: float | None = None, pace: float | None = Non
     return (*(made(one) for one in wanted), *timing(delay, pace))
 
 
-def _check(
-    text: object, reasoning: object, tool_calls: object, finish_reason: object, usage: object, logprobs: object
-) -> None:
-    """Raise MockError for what no answer could say."""
-    for word, said in (("text", text), ("reasoning", reasoning)):
-        if isinstance(said, str) and any("\ud800" <= letter <= "\udfff" for letter in said):
-            raise MockError(f"{word} has half a surrogate pair, which no answer can carry")
-    if reasoning is not None and not isinstance(reasoning, str):
-        raise MockError(f"reasoning= takes a text, got {reasoning!r:.80}")
-    if not isinstance(tool_calls, Sequence) or not all(isinstance(call, ToolCall) for call in tool_calls):
+def _calls(tool_calls: object) -> tuple[ToolCall, ...]:
+    if isinstance(tool_calls, str) or not isinstance(tool_calls, Sequence):
         raise MockError(f"tool_calls= takes a list of ToolCall, got {tool_calls!r:.80}")
+    return tuple(tool_calls)
+
+
+def check(reply: Reply) -> None:
+    """Raise MockError for what no answer could say."""
+    _check_text("text", reply.text)
+    _check_text("reasoning", reply.reasoning)
+    calls: object = reply.tool_calls
+    if not isinstance(calls, Sequence) or not all(isinstance(call, ToolCall) for call in calls):
+        raise MockError(f"tool_calls= takes a list of ToolCall, got {calls!r:.80}")
+    for number, call in enumerate(reply.tool_calls):
+        for word in ("name", "arguments", "id"):
+            _check_text(f"tool_calls[{number}].{word}", getattr(call, word))
     reasons = get_args(FinishReason)
-    if finish_reason is not None and finish_reason not in reasons:
-        raise MockError(f"finish_reason= takes one of {', '.join(reasons)}, got {finish_reason!r:.80}")
-    if usage is not None and not isinstance(usage, Usage):
-        raise MockError(f"usage= takes a Usage, got {usage!r:.80}")
+    if reply.finish_reason is not None and reply.finish_reason not in reasons:
+        raise MockError(f"finish_reason= takes one of {', '.join(reasons)}, got {reply.finish_reason!r:.80}")
+    if reply.usage is not None:
+        _check_usage(reply.usage)
+    logprobs: object = reply.logprobs
     for token, value in logprobs.items() if isinstance(logprobs, Mapping) else ():
+        _check_text("a token of logprobs", token)
         if not isinstance(value, int | float) or not -100.0 <= value <= 0.0:
             raise MockError(f"logprobs= takes numbers from -100 to 0, got {value!r:.80} for {token!r}")
+
+
+def _check_text(word: str, said: object) -> None:
+    if said is not None and not isinstance(said, str):
+        raise MockError(f"{word}= takes a text, got {said!r:.80}")
+    if said is not None and any("\ud800" <= letter <= "\udfff" for letter in said):
+        raise MockError(f"{word} has half a surrogate pair, which no answer can carry")
+
+
+def _check_usage(usage: object) -> None:
+    """Raise MockError for counts that no answer has."""
+    if not isinstance(usage, Usage):
+        raise MockError(f"usage= takes a Usage, got {usage!r:.80}")
+    for name in [field.name for field in fields(Usage)]:
+        value = getattr(usage, name)
+        if type(value) is not int or not 0 <= value <= MAX_COUNT:
+            raise MockError(f"usage.{name} takes whole numbers from 0 to {MAX_COUNT}, got {quoted(value):.80}")
+    for part, whole in (("cached_tokens", "prompt_tokens"), ("reasoning_tokens", "completion_tokens")):
+        if getattr(usage, part) > getattr(usage, whole):
+            raise MockError(
+                f"usage.{part} is {getattr(usage, part)}, a part of {whole}, which is {getattr(usage, whole)}"
+            )
 
 
 def document(value: Any) -> str:

@@ -10,6 +10,7 @@ import yaml
 
 from engy_mock import EngyMock, MockError
 from engy_mock.scripting.forms import schema
+from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
 
 
@@ -159,6 +160,56 @@ def test_circles_are_told(folder):
     written(folder, "c", "description: x\ninclude: [a]")
     with pytest.raises(MockError, match=r"scenarios include each other: a > b > c > a"):
         EngyMock(scenario_folders=[folder], scenarios=["a"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (r'"\ud800"', "text has half a surrogate pair"),
+        (r'[a, {reasoning: "\udfff"}]', "reasoning has half a surrogate pair"),
+        (r'{tool_calls: [{name: "\ud800"}]}', "tool_calls[0].name has half a surrogate pair"),
+        (r'{tool_calls: [{name: a}, {name: a, id: "\ud800"}]}', "tool_calls[1].id has half a surrogate pair"),
+        (r'{tool_calls: [{name: a, arguments: "\ud800"}]}', "tool_calls[0].arguments has half a surrogate pair"),
+        ("{text: a, logprobs: {a: 0.5}}", "logprobs= takes numbers from -100 to 0, got 0.5 for 'a'"),
+        (
+            "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, cached_tokens: 2}}",
+            "usage.cached_tokens is 2, a part of prompt_tokens, which is 1",
+        ),
+        (
+            "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, reasoning_tokens: 2}}",
+            "usage.reasoning_tokens is 2, a part of completion_tokens, which is 1",
+        ),
+        (
+            "{text: a, usage: {prompt_tokens: 1000000001, completion_tokens: 1}}",
+            "usage.prompt_tokens takes whole numbers from 0 to 1000000000, got 1000000001",
+        ),
+    ],
+)
+def test_replies_of_files_say_what_an_answer_can_say(folder, reply, said):
+    """What `reply()` refuses, a file is refused with its line."""
+    path = written(folder, "s", f"description: x\nrules:\n  - reply: {reply}")
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    assert f"line 3, rules[0]: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"prompt_tokens": -1}, "usage.prompt_tokens takes whole numbers from 0 to 1000000000, got -1"),
+        ({"completion_tokens": 1.5}, "usage.completion_tokens takes whole numbers from 0 to 1000000000, got 1.5"),
+        ({"prompt_tokens": True}, "usage.prompt_tokens takes whole numbers from 0 to 1000000000, got True"),
+        ({"cached_tokens": 6}, "usage.cached_tokens is 6, a part of prompt_tokens, which is 5"),
+        ({"reasoning_tokens": 6}, "usage.reasoning_tokens is 6, a part of completion_tokens, which is 5"),
+    ],
+)
+def test_counts_that_no_answer_has(engy, counts, said):
+    """In `reply()` and in a Reply handed to it."""
+    usage = Usage(**{"prompt_tokens": 5, "completion_tokens": 5, **counts})
+    for handed in ({"text": "x", "usage": usage}, {"text": ["y", Reply(text="x", usage=usage)]}):
+        with pytest.raises(MockError) as caught:
+            engy.when().reply(**handed)
+        assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
