@@ -1,6 +1,6 @@
 """A scenario: rules and phases under a name, read from a file whose every mistake has a line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from engy_mock.scripting.when import check, document, marring
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.generation import Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
+
+NO_TIME = 0.001
+"""So many seconds are as good as none, for a phase of a circle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,7 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
                 models=own.models,
             )
         )
+    _check_time(phases, sheet)
     return Scenario(
         name=name,
         source=sheet.source,
@@ -108,6 +112,25 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
         rules=tuple(_rules(form.rules, sheet, (), f"scenario {name}")),
         phases=tuple(phases),
     )
+
+
+def _check_time(phases: Sequence[Phase], sheet: Sheet) -> None:
+    """Raise MockError for phases that follow each other in a circle without taking any time."""
+    following = {
+        phase.name: phase.next
+        for phase in phases
+        if phase.next is not None and phase.seconds is not None and phase.seconds <= NO_TIME
+    }
+    for place, phase in enumerate(phases):
+        circle = [phase.name]
+        while (after := following.get(circle[-1])) is not None and after not in circle:
+            circle.append(after)
+        if after == phase.name:
+            said = " > ".join((*circle, after))
+            raise MockError(
+                f"{sheet.at(('phases', place, 'until', 'seconds'))}: the phases {said} follow each other without "
+                f"taking any time: one must last more than {NO_TIME} seconds"
+            )
 
 
 def _checked(sheet: Sheet) -> ScenarioForm:

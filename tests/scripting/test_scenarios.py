@@ -297,6 +297,39 @@ def test_phases_end_by_count_by_time_and_when_told(folder):
             scene.go("clam")
 
 
+@pytest.mark.parametrize(
+    ("phases", "said"),
+    [
+        ("[{name: a, until: {seconds: 0}, next: a}]", "line 2, phases[0].until.seconds: the phases a > a follow"),
+        (
+            "\n  - {name: z, until: {requests: 1}}\n  - {name: a, until: {seconds: 0}}\n"
+            "  - {name: b, until: {seconds: 0.001, requests: 3}, next: a}",
+            "line 4, phases[1].until.seconds: the phases a > b > a follow each other without taking any time",
+        ),
+    ],
+)
+def test_phases_that_go_round_without_time_are_told_at_once(folder, phases, said):
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[written(folder, "s", f"description: x\nphases: {phases}")])
+    assert said in str(caught.value)
+
+
+def test_phases_may_go_round_for_long(engy, folder):
+    """A circle that takes time is where it should be after a million rounds; one of its phases may have none."""
+    text = (
+        "description: x\nphases: [{name: first, until: {seconds: 5}}, {name: up, until: {seconds: 2}},"
+        " {name: turn, until: {seconds: 0}}, {name: down, until: {seconds: 1}, next: up}]"
+    )
+    scene = engy.scenario(written(folder, "round", text))
+    assert scene.phase == "first"
+    engy.clock.advance(5 + 3_000_000 + 1)
+    assert scene.phase == "up"
+    engy.clock.advance(1)
+    assert scene.phase == "down"
+    engy.clock.advance(1)
+    assert scene.phase == "up"
+
+
 def test_reset_begins_anew(folder):
     """What a mock was made with is there again; what a test began is gone."""
     first = written(folder, "first", PHASES)
