@@ -46,7 +46,7 @@ class Phase:
 class Scenario:
     """What a file says. `good_client` is what a client does that copes; `include` names other scenarios.
 
-    `account` are terms of the default account.
+    `account` are terms of the default account. `places` tell where each of the settings stands.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Scenario:
     good_client: str = ""
     include: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
     account: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, ModelForm] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
@@ -107,6 +108,7 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
         good_client=form.good_client.strip(),
         include=tuple(form.include),
         settings=form.settings,
+        places={name: sheet.at(("settings", name)) for name in form.settings},
         account=form.account.model_dump(exclude_none=True),
         models=form.models,
         rules=tuple(_rules(form.rules, sheet, (), f"scenario {name}")),

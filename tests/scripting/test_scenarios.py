@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from engy_mock import EngyMock, MockError
+from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.scripting.forms import schema
 from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
@@ -129,7 +130,10 @@ def test_everything_that_a_file_can_say(engy, folder):
         ),
         ("description: x\nphases:\n  - name: Not A Name", "line 3, phases[0].name"),
         ("description: x\nsettings: {one_event_per_writ: true}", "Did you mean 'one_event_per_write'?"),
-        ("description: x\nsettings: {one_event_per_write: maybe}", "settings.one_event_per_write is 'maybe'"),
+        (
+            "description: x\nsettings: {one_event_per_write: maybe}",
+            "line 2, settings.one_event_per_write: ",
+        ),
         ("description: x\nmodels: {glm-5.22: {context: 5}}", "unknown model 'glm-5.22'. Did you mean 'glm-5.2'?"),
         ("description: x\ninclude: [../../etc/passwd]", "line 2, include[0]"),
         ("description: x\ninclude: [nowhere]", "include: there is no scenario 'nowhere'"),
@@ -143,6 +147,45 @@ def test_mistakes_have_a_place(folder, text, said):
     with pytest.raises(MockError) as caught:
         EngyMock(scenarios=[path])
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("strict", "1", "setting strict is 1: input should be a valid boolean"),
+        ("capacity", "'3'", "setting capacity is '3': input should be a valid integer"),
+        ("capacity", "0", "setting capacity is 0: input should be greater than or equal to 1"),
+        ("capacity", "2.0", "setting capacity is 2.0: input should be a valid integer"),
+        ("ping_seconds", "0", "setting ping_seconds is 0: input should be greater than 0"),
+        ("ping_seconds", ".inf", "setting ping_seconds is inf: input should be a finite number"),
+        ("keep_alive_comments", "-1", "setting keep_alive_comments is -1: input should be greater than 0"),
+        ("max_images", "-1", "setting max_images is -1: input should be greater than or equal to 0"),
+        ("workers", "[{zdr: 1}]", "setting workers[0].zdr is 1: input should be a valid boolean"),
+        ("workers", "[{zrd: true}]", "setting workers[0].zrd is True: unexpected keyword argument"),
+        ("allowed_hosts", "[1]", "setting allowed_hosts[0] is 1: input should be a valid string"),
+        (
+            "allowed_hosts",
+            "example.org",
+            "setting allowed_hosts is 'example.org'",
+        ),
+    ],
+)
+def test_settings_have_the_type_that_they_have(folder, name, value, said):
+    """Nothing is taken for something else; file, line and key are told."""
+    path = written(folder, "s", f"description: x\nsettings:\n  prompt_cache: true\n  {name}: {value}")
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    assert f"s.yaml, line 4, settings.{name}: {said}" in str(caught.value)
+
+
+def test_lists_become_what_a_setting_is(engy, folder):
+    text = "description: x\nsettings: {workers: [{zdr: true}, {}], allowed_hosts: [a.example], ping_seconds: 2}"
+    scene = engy.scenario(written(folder, "s", text))
+    assert engy.settings.workers == (Worker(zdr=True), Worker())
+    assert engy.settings.allowed_hosts == frozenset({"a.example"})
+    assert engy.settings.ping_seconds == 2
+    scene.end()
+    assert engy.settings.workers == WORKERS
 
 
 def test_includes_bring_their_rules_behind_the_own(folder):

@@ -128,6 +128,7 @@ def test_shown(engy):
         ("engy('storm')", "the marker engy takes words like scenario="),
         ("engy(scenario='nowhere')", "there is no scenario 'nowhere'"),
         ("engy(settings={'stric': True})", "there is no setting 'stric'. Did you mean 'strict'?"),
+        ("engy(settings={'capacity': 0})", "setting capacity is 0: input should be greater than or equal to 1"),
     ],
 )
 def test_mistakes_in_a_marker(run, marker, said):
