@@ -205,12 +205,7 @@ def _lent(
 
 
 def _set(engy: EngyMock, name: object, value: Any) -> None:
-    """Change a setting; raises MockError for one that there is not."""
-    if not isinstance(name, str) or not hasattr(engy.settings, name):
-        from dataclasses import fields
+    """Change a setting; raises MockError for one that there is not, or a value that it cannot have."""
+    from engy_mock.gateway.settings import checked
 
-        from engy_mock.vocabulary.errors import MockError, did_you_mean
-
-        known = tuple(field.name for field in fields(engy.settings))
-        raise MockError(f"there is no setting {name!r:.80}.{did_you_mean(str(name), known)}")
-    setattr(engy.settings, name, value)
+    setattr(engy.settings, str(name), checked(str(name), value))

@@ -1,15 +1,16 @@
 """Scenarios on one mock: found by name, begun and ended, with what they change."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol
 
 from engy_mock.books.account import Account
 from engy_mock.books.accounts import Accounts
 from engy_mock.books.tariff import Tariff, checked
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.settings import checked as settled
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
 from engy_mock.scripting.library import Library
@@ -110,7 +111,7 @@ class Scenes:
                     catalog.add(_changed(before, form))
             for name, value in scene.scenario.settings.items():
                 self._settings.setdefault(name, getattr(settings, name))
-                setattr(settings, name, frozenset(value) if isinstance(value, list) else value)
+                setattr(settings, name, settled(name, value))
             for name, value in scene.scenario.account.items():
                 self._terms.setdefault(name, getattr(account, name))
                 setattr(account, name, value)
@@ -143,16 +144,9 @@ def _changed(card: ModelCard, form: "ModelForm") -> ModelCard:
 
 def check_settings(scenario: "Scenario") -> None:
     """Raise MockError for settings that no mock has, or values that they cannot have."""
-    from pydantic import TypeAdapter, ValidationError
-
-    hints = get_type_hints(Settings)
-    known = tuple(field.name for field in fields(Settings))
     for name, value in scenario.settings.items():
-        if name not in known:
-            hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
-            raise MockError(f"{scenario.source}, settings: unknown setting {name!r:.80}.{hint}")
         try:
-            TypeAdapter(hints[name]).validate_python(value)
-        except ValidationError as error:
-            message = error.errors(include_url=False)[0]["msg"]
-            raise MockError(f"{scenario.source}, settings.{name} is {value!r:.80}: {message}") from None
+            settled(name, value)
+        except MockError as error:
+            place = scenario.places.get(name, f"{scenario.source}, settings.{name:.80}")
+            raise MockError(f"{place}: {error}") from None

@@ -1,10 +1,18 @@
 """What a mock does otherwise than by default."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
 from engy_mock.model.overflow import Wording
+from engy_mock.vocabulary.errors import MockError, did_you_mean
+from engy_mock.vocabulary.limits import Limits
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,13 +45,46 @@ class Settings:
     v5_named_events: bool = False
     hurries_retries: bool = True
     strict_tools: bool = False
-    max_images: int = MAX_IMAGES
-    max_image_bytes: int = MAX_IMAGE_BYTES
+    max_images: Annotated[int, Limits(ge=0)] = MAX_IMAGES
+    max_image_bytes: Annotated[int, Limits(ge=0)] = MAX_IMAGE_BYTES
     scenario_header: bool = False
     strict: bool = False
     prompt_cache: bool = True
     workers: tuple[Worker, ...] = WORKERS
-    capacity: int | None = None
+    capacity: Annotated[int, Limits(ge=1)] | None = None
     overflow_wording: Wording = "engy"
-    keep_alive_comments: float | None = None
-    ping_seconds: float | None = None
+    keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
+    ping_seconds: Annotated[float, Limits(gt=0)] | None = None
+
+
+def checked(name: str, value: object) -> Any:
+    """The value that a setting has if this is said of it; raises MockError for a setting or value there is not.
+
+    Lists stand for the sets and tuples that a file cannot write, and mappings for workers.
+    """
+    from pydantic import ValidationError
+
+    known = tuple(field.name for field in fields(Settings))
+    if name not in known:
+        hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
+        raise MockError(f"there is no setting {name!r:.80}.{hint}")
+    adapter = _adapter(name)
+    try:
+        if not isinstance(value, list):
+            return adapter.validate_python(value)
+        if any(isinstance(item, Worker) for item in value):
+            return adapter.validate_python(tuple(value))
+        return adapter.validate_json(dumps(value, default=repr))
+    except ValidationError as error:
+        found = error.errors(include_url=False)[0]
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found["loc"])
+        message = found["msg"][:1].lower() + found["msg"][1:]
+        raise MockError(f"setting {name}{place} is {found['input']!r:.80}: {message}") from None
+
+
+@cache
+def _adapter(name: str) -> "TypeAdapter[Any]":
+    from pydantic import ConfigDict, TypeAdapter
+
+    hints = get_type_hints(Settings, include_extras=True)
+    return TypeAdapter(hints[name], config=ConfigDict(strict=True, extra="forbid", allow_inf_nan=False))

@@ -9,6 +9,9 @@ from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
 
+MAX_COUNT = 10**9
+"""The most tokens that a dictated count may have."""
+
 
 def check_reply(reply: Reply) -> Reply:
     """The reply itself; raises MockError, with the part and its value, for what no answer could say."""
@@ -65,5 +68,12 @@ def _check_usage(usage: object) -> None:
         raise MockError(f"usage= takes a Usage, got {usage!r:.80}")
     for field in fields(usage):
         count = getattr(usage, field.name)
-        if type(count) is not int or count < 0:
-            raise MockError(f"usage= counts whole tokens from 0, got {count!r:.80} for {field.name}")
+        if type(count) is not int or not 0 <= count <= MAX_COUNT:
+            raise MockError(
+                f"usage= counts whole tokens from 0 to {MAX_COUNT}, got {count!r:.80} for {field.name}"
+            )
+    for part, whole in (("cached_tokens", "prompt_tokens"), ("reasoning_tokens", "completion_tokens")):
+        if getattr(usage, part) > getattr(usage, whole):
+            raise MockError(
+                f"usage= has {getattr(usage, part)} {part}, a part of {whole}, which are {getattr(usage, whole)}"
+            )

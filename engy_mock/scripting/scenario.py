@@ -1,6 +1,6 @@
 """A scenario: rules and phases under a name, read from a file whose every mistake has a line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,14 @@ from engy_mock.scripting.matchers import conditions
 from engy_mock.scripting.notation import Place, Sheet
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule
+from engy_mock.scripting.sayings import check_reply
 from engy_mock.scripting.when import document, marring
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.generation import Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
+
+NO_TIME = 0.001
+"""So many seconds are as good as none, for a phase of a circle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,7 @@ class Phase:
 class Scenario:
     """What a file says. `good_client` is what a client does that copes; `include` names other scenarios.
 
-    `account` are terms of the default account.
+    `account` are terms of the default account. `places` tell where each of the settings stands.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Scenario:
     good_client: str = ""
     include: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
     account: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, ModelForm] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
@@ -96,6 +101,7 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
                 models=own.models,
             )
         )
+    _check_time(phases, sheet)
     return Scenario(
         name=name,
         source=sheet.source,
@@ -103,11 +109,31 @@ def from_sheet(sheet: Sheet, name: str) -> Scenario:
         good_client=form.good_client.strip(),
         include=tuple(form.include),
         settings=form.settings,
+        places={name: sheet.at(("settings", name)) for name in form.settings},
         account=form.account.model_dump(exclude_none=True),
         models=form.models,
         rules=tuple(_rules(form.rules, sheet, (), f"scenario {name}")),
         phases=tuple(phases),
     )
+
+
+def _check_time(phases: Sequence[Phase], sheet: Sheet) -> None:
+    """Raise MockError for phases that follow each other in a circle without taking any time."""
+    following = {
+        phase.name: phase.next
+        for phase in phases
+        if phase.next is not None and phase.seconds is not None and phase.seconds <= NO_TIME
+    }
+    for place, phase in enumerate(phases):
+        circle = [phase.name]
+        while (after := following.get(circle[-1])) is not None and after not in circle:
+            circle.append(after)
+        if after == phase.name:
+            said = " > ".join((*circle, after))
+            raise MockError(
+                f"{sheet.at(('phases', place, 'until', 'seconds'))}: the phases {said} follow each other without "
+                f"taking any time: one must last more than {NO_TIME} seconds"
+            )
 
 
 def _checked(sheet: Sheet) -> ScenarioForm:
@@ -185,7 +211,9 @@ def _parameters(form: FaultForm) -> dict[str, Any]:
 
 def _reply(form: str | ReplyForm) -> Reply:
     if isinstance(form, str):
-        return Reply(text=form)
+        said = Reply(text=form)
+        check_reply(said)
+        return said
     text = form.text
     if form.json_ is not None:
         if text is not None:
@@ -197,7 +225,7 @@ def _reply(form: str | ReplyForm) -> Reply:
             calls.append(ToolCall(call.name, arguments=call.arguments, id=call.id))
         else:
             calls.append(ToolCall(call.name, arguments=document(call.arguments), id=call.id))
-    return Reply(
+    said = Reply(
         text=text,
         reasoning=form.reasoning,
         tool_calls=tuple(calls),
@@ -206,6 +234,8 @@ def _reply(form: str | ReplyForm) -> Reply:
         logprobs=form.logprobs,
         response=form.response,
     )
+    check_reply(said)
+    return said
 
 
 def _refusal(form: int | RefuseForm) -> Refusal:

@@ -60,8 +60,17 @@ class Scene:
 
     def tick(self, now: float) -> bool:
         """Leave the phases whose time is over at this moment; returns whether there were any."""
+        met: dict[str, float] = {}
         for turn in range(MAX_TURNS):
             phase = self.current
+            if phase is not None and phase.name in met:
+                # Round again: whole rounds leave it where it is, however many there were time for.
+                round_trip = self._began - met[phase.name]
+                if round_trip > 0:
+                    self._began += max(now - self._began, 0) // round_trip * round_trip
+                    met = {}
+            if phase is not None:
+                met[phase.name] = self._began
             if phase is None or phase.seconds is None or phase.next is None or now < self._began + phase.seconds:
                 return turn > 0
             self.enter(self.scenario.phase(phase.next), self._began + phase.seconds)

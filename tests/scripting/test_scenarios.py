@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from engy_mock import EngyMock, MockError
+from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.scripting.forms import schema
+from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
 
 
@@ -128,7 +130,10 @@ def test_everything_that_a_file_can_say(engy, folder):
         ),
         ("description: x\nphases:\n  - name: Not A Name", "line 3, phases[0].name"),
         ("description: x\nsettings: {one_event_per_writ: true}", "Did you mean 'one_event_per_write'?"),
-        ("description: x\nsettings: {one_event_per_write: maybe}", "settings.one_event_per_write is 'maybe'"),
+        (
+            "description: x\nsettings: {one_event_per_write: maybe}",
+            "line 2, settings.one_event_per_write: ",
+        ),
         ("description: x\nmodels: {glm-5.22: {context: 5}}", "unknown model 'glm-5.22'. Did you mean 'glm-5.2'?"),
         ("description: x\ninclude: [../../etc/passwd]", "line 2, include[0]"),
         ("description: x\ninclude: [nowhere]", "include: there is no scenario 'nowhere'"),
@@ -142,6 +147,45 @@ def test_mistakes_have_a_place(folder, text, said):
     with pytest.raises(MockError) as caught:
         EngyMock(scenarios=[path])
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("strict", "1", "setting strict is 1: input should be a valid boolean"),
+        ("capacity", "'3'", "setting capacity is '3': input should be a valid integer"),
+        ("capacity", "0", "setting capacity is 0: input should be greater than or equal to 1"),
+        ("capacity", "2.0", "setting capacity is 2.0: input should be a valid integer"),
+        ("ping_seconds", "0", "setting ping_seconds is 0: input should be greater than 0"),
+        ("ping_seconds", ".inf", "setting ping_seconds is inf: input should be a finite number"),
+        ("keep_alive_comments", "-1", "setting keep_alive_comments is -1: input should be greater than 0"),
+        ("max_images", "-1", "setting max_images is -1: input should be greater than or equal to 0"),
+        ("workers", "[{zdr: 1}]", "setting workers[0].zdr is 1: input should be a valid boolean"),
+        ("workers", "[{zrd: true}]", "setting workers[0].zrd is True: unexpected keyword argument"),
+        ("allowed_hosts", "[1]", "setting allowed_hosts[0] is 1: input should be a valid string"),
+        (
+            "allowed_hosts",
+            "example.org",
+            "setting allowed_hosts is 'example.org'",
+        ),
+    ],
+)
+def test_settings_have_the_type_that_they_have(folder, name, value, said):
+    """Nothing is taken for something else; file, line and key are told."""
+    path = written(folder, "s", f"description: x\nsettings:\n  prompt_cache: true\n  {name}: {value}")
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    assert f"s.yaml, line 4, settings.{name}: {said}" in str(caught.value)
+
+
+def test_lists_become_what_a_setting_is(engy, folder):
+    text = "description: x\nsettings: {workers: [{zdr: true}, {}], allowed_hosts: [a.example], ping_seconds: 2}"
+    scene = engy.scenario(written(folder, "s", text))
+    assert engy.settings.workers == (Worker(zdr=True), Worker())
+    assert engy.settings.allowed_hosts == frozenset({"a.example"})
+    assert engy.settings.ping_seconds == 2
+    scene.end()
+    assert engy.settings.workers == WORKERS
 
 
 def test_includes_bring_their_rules_behind_the_own(folder):
@@ -159,6 +203,62 @@ def test_circles_are_told(folder):
     written(folder, "c", "description: x\ninclude: [a]")
     with pytest.raises(MockError, match=r"scenarios include each other: a > b > c > a"):
         EngyMock(scenario_folders=[folder], scenarios=["a"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (r'"\ud800"', "text has half a surrogate pair"),
+        (r'[a, {reasoning: "\udfff"}]', "reasoning has half a surrogate pair"),
+        (r'{tool_calls: [{name: "\ud800"}]}', "the name of a ToolCall has half a surrogate pair"),
+        (r'{tool_calls: [{name: a}, {name: a, id: "\ud800"}]}', "the id of a ToolCall has half a surrogate pair"),
+        (
+            r'{tool_calls: [{name: a, arguments: "\ud800"}]}',
+            "the arguments of a ToolCall has half a surrogate",
+        ),
+        ("{text: a, logprobs: {a: 0.5}}", "logprobs= takes numbers from -100 to 0, got 0.5 for 'a'"),
+        (
+            "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, cached_tokens: 2}}",
+            "usage= has 2 cached_tokens, a part of prompt_tokens, which are 1",
+        ),
+        (
+            "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, reasoning_tokens: 2}}",
+            "usage= has 2 reasoning_tokens, a part of completion_tokens, which are 1",
+        ),
+        (
+            "{text: a, usage: {prompt_tokens: 1000000001, completion_tokens: 1}}",
+            "usage= counts whole tokens from 0 to 1000000000, got 1000000001 for prompt_tokens",
+        ),
+    ],
+)
+def test_replies_of_files_say_what_an_answer_can_say(folder, reply, said):
+    """What `reply()` refuses, a file is refused with its line."""
+    path = written(folder, "s", f"description: x\nrules:\n  - reply: {reply}")
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    assert f"line 3, rules[0]: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"prompt_tokens": -1}, "usage= counts whole tokens from 0 to 1000000000, got -1 for prompt_tokens"),
+        (
+            {"completion_tokens": 1.5},
+            "usage= counts whole tokens from 0 to 1000000000, got 1.5 for",
+        ),
+        ({"prompt_tokens": True}, "got True for prompt_tokens"),
+        ({"cached_tokens": 6}, "usage= has 6 cached_tokens, a part of prompt_tokens, which are 5"),
+        ({"reasoning_tokens": 6}, "usage= has 6 reasoning_tokens, a part of completion_tokens, which are 5"),
+    ],
+)
+def test_counts_that_no_answer_has(engy, counts, said):
+    """In `reply()` and in a Reply handed to it."""
+    usage = Usage(**{"prompt_tokens": 5, "completion_tokens": 5, **counts})
+    for handed in ({"text": "x", "usage": usage}, {"text": ["y", Reply(text="x", usage=usage)]}):
+        with pytest.raises(MockError) as caught:
+            engy.when().reply(**handed)
+        assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -244,6 +344,39 @@ def test_phases_end_by_count_by_time_and_when_told(folder):
         assert statuses(4) == [429, 429, 200, 503]
         with pytest.raises(MockError, match=r"has no phase 'clam'. Did you mean 'calm'"):
             scene.go("clam")
+
+
+@pytest.mark.parametrize(
+    ("phases", "said"),
+    [
+        ("[{name: a, until: {seconds: 0}, next: a}]", "line 2, phases[0].until.seconds: the phases a > a follow"),
+        (
+            "\n  - {name: z, until: {requests: 1}}\n  - {name: a, until: {seconds: 0}}\n"
+            "  - {name: b, until: {seconds: 0.001, requests: 3}, next: a}",
+            "line 4, phases[1].until.seconds: the phases a > b > a follow each other without taking any time",
+        ),
+    ],
+)
+def test_phases_that_go_round_without_time_are_told_at_once(folder, phases, said):
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[written(folder, "s", f"description: x\nphases: {phases}")])
+    assert said in str(caught.value)
+
+
+def test_phases_may_go_round_for_long(engy, folder):
+    """A circle that takes time is where it should be after a million rounds; one of its phases may have none."""
+    text = (
+        "description: x\nphases: [{name: first, until: {seconds: 5}}, {name: up, until: {seconds: 2}},"
+        " {name: turn, until: {seconds: 0}}, {name: down, until: {seconds: 1}, next: up}]"
+    )
+    scene = engy.scenario(written(folder, "round", text))
+    assert scene.phase == "first"
+    engy.clock.advance(5 + 3_000_000 + 1)
+    assert scene.phase == "up"
+    engy.clock.advance(1)
+    assert scene.phase == "down"
+    engy.clock.advance(1)
+    assert scene.phase == "up"
 
 
 def test_reset_begins_anew(folder):

@@ -128,7 +128,7 @@ def test_shown(engy):
         ("engy('storm')", "the marker engy takes words like scenario="),
         ("engy(scenario='nowhere')", "there is no scenario 'nowhere'"),
         ("engy(settings={'stric': True})", "there is no setting 'stric'. Did you mean 'strict'?"),
-        ("engy(settings={1: True})", "there is no setting 1."),
+        ("engy(settings={1: True})", "there is no setting '1'."),
         ("engy(settings=5)", "the marker engy: settings= takes a dict, got 5"),
         ("engy(strict='no')", "the marker engy: strict= takes a bool, got 'no'"),
         ("engy(verify=1)", "the marker engy: verify= takes a bool, got 1"),
@@ -139,6 +139,7 @@ def test_shown(engy):
         ("engy(clock='wal')", "the marker engy: clock= takes 'wall', 'standing' or a clock, got 'wal'"),
         ("engy(limits=5)", "the marker engy: limits= takes a Limits, got 5"),
         ("engy(time_scale='x')", "the marker engy: time_scale= takes a number from 0, got 'x'"),
+        ("engy(settings={'capacity': 0})", "setting capacity is 0: input should be greater than or equal to 1"),
     ],
 )
 def test_mistakes_in_a_marker(run, marker, said):
