@@ -11,7 +11,6 @@ import pytest
 from anthropic import Anthropic
 
 from engy_mock import EngyMock
-from engy_mock.scripting.fault import catalogue
 from engy_mock.vocabulary.signature import signature
 from tests.scripting.faults.heard import Heard
 from tests.scripting.faults.told import REPLY, THOUGHT, settled
@@ -76,14 +75,8 @@ def without(*kinds: str) -> list[str]:
     return [kind for kind in ALL if kind not in kinds]
 
 
-def known(kind: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(kind not in catalogue(), reason=f"the catalogue has no {kind}")
-
-
 MATRIX = [
-    pytest.param(
-        "event-name-missing", [], None, AssertionError, id="data lines only", marks=known("event-name-missing")
-    ),
+    pytest.param("event-name-missing", [], None, AssertionError, id="data lines only"),
     pytest.param(
         {"kind": "overloaded", "place": "stream"},
         [],
@@ -104,7 +97,6 @@ MATRIX = [
         anthropic.APIStatusError,
         anthropic.APIStatusError,
         id="error event mid",
-        marks=known("fail"),
     ),
     pytest.param("no-message-stop", ALL[:-1], None, None, id="no message_stop"),
     pytest.param({"kind": "truncate", "after": 2}, SAID, None, None, id="cut after a delta"),
@@ -119,10 +111,8 @@ MATRIX = [
     pytest.param("tool-json-invalid", ALL, None, ValueError, id="invalid tool JSON"),
     pytest.param("tool-json-truncated", ALL, None, None, id="cut tool JSON with max_tokens"),
     pytest.param({"kind": "openai-error-inside", "after": 2}, SAID, None, None, id="OpenAI-shaped error inside"),
-    pytest.param("200-html", [], None, AssertionError, id="200 HTML", marks=known("200-html")),
-    pytest.param(
-        "200-json-for-stream", [], None, AssertionError, id="200 JSON", marks=known("200-json-for-stream")
-    ),
+    pytest.param("200-html", [], None, AssertionError, id="200 HTML"),
+    pytest.param("200-json-for-stream", [], None, AssertionError, id="200 JSON"),
 ]
 """Fault, types of raw events, and the exceptions of raw stream and helper; None is silence."""
 
@@ -196,7 +186,6 @@ SILENT = [
         "tool_use",
         INPUT,
         id="unknown event name",
-        marks=known("unknown-event-name"),
     ),
     pytest.param(
         "block-started-twice",
@@ -242,7 +231,6 @@ def test_what_else_the_helper_breaks_at(engy: EngyMock, client: Anthropic, fault
     helper(client).ends_with(helped)
 
 
-@pytest.mark.skipif("unknown-event-name" not in catalogue(), reason="the catalogue has no unknown-event-name")
 def test_events_of_unknown_names_are_shown(engy: EngyMock, client: Anthropic):
     """A new type of event is one more raw event."""
     engy.when().reply(**REPLY, faults=["unknown-event-name"])
