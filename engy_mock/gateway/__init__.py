@@ -118,11 +118,14 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body of a call is read; None for nothing, as is usual."""
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual.
+
+        `note` is told its place in the journal if it is answered at once.
+        """
         if not self.script.early_rules():
             return None
-        found = met(call, self, lambda route: self._account(call, route))
+        found = met(call, self, lambda route: self._account(call, route), note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))

@@ -52,7 +52,7 @@ class Gateway:
     is_warm: bool = False
     annex: Callable[[], str] | None = None
 
-    def before_body(self, call: Call) -> None:
+    def before_body(self, call: Call, note: Callable[[Any], None] | None = None) -> None:
         """Nothing happens before a body is read."""
 
     def answer(self, call: Call, note: Callable[[Any], None] | None = None) -> Iterator[Step]:
