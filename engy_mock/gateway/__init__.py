@@ -26,6 +26,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
@@ -188,6 +189,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                timing=timing(self.settings, prepared.card.id, self.fleet.under_way - 1, request_id),
                 memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
