@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.course import is_endless
@@ -16,6 +16,7 @@ from engy_mock.dialects.routes import Route
 from engy_mock.gateway.memory import MAX_WRITES, Memory, Told, Version
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
+from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -44,7 +45,8 @@ class Exchange:
     """A call with all that belongs to it: its place in the journal, who pays, what was understood.
 
     `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
-    `is_streamed` then says what the client waits for. `crowd` counts the calls that are being answered, and those
+    `is_streamed` then says what the client waits for. `timing` is how long the answer takes, None for no time.
+    `crowd` counts the calls that are being answered, and those
     of the same key.
     """
 
@@ -54,11 +56,14 @@ class Exchange:
     hold: Hold
     prepared: Prepared | None = None
     is_streamed: bool = False
+    timing: Timing | None = None
     crowd: tuple[int, int] = (1, 1)
     memory: Memory | None = None
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
+        if self.timing is not None:
+            return self.marred(generation, Trouble((), (), ()), settings, now)
         entry, dialect = self.entry, self.route.dialect
         entry.status = 200
         entry.generation = generation
@@ -96,6 +101,7 @@ class Exchange:
             events = events if failure is None else [Refused(failure.error)]
         refusal = events[0] if events and isinstance(events[0], Refused) else None
         error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
+        timing = None if any(own.kind in OWN_TIME for own in trouble.faults) else self.timing
         if refusal is not None:
             generation, is_streamed = None, False
             error = judged(refusal.error, route.surface, dialect.endpoint)
@@ -112,9 +118,17 @@ class Exchange:
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
-                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
+                told = streamed(
+                    events if timing is None else timing.paced(events),
+                    dialect.encoder(envelope),
+                    head,
+                    settings,
+                    tells_failures=tells,
+                )
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
+                if timing is not None:
+                    told = chain((Wait(timing.seconds(events)),), told)
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
