@@ -88,6 +88,8 @@ def made(files: Files) -> EngyMock:
             scenario_header=bool(options["scenario-header"]),
         ),
         scenario_folders=options["scenarios"],
+        cassette=options["cassette"],
+        replay=options["replay"],
         control=not options["no-control"],
         control_token=options["control-token"],
         complaints=lambda: files.complaints,

@@ -64,12 +64,12 @@ class Exchange:
         charge = self.cost(generation.usage)
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
-            encoder = dialect.encoder(self._envelope(generation, settings, now))
+            encoder = dialect.encoder(self.envelope(generation, settings, now))
             return Stream(self, generation, encoder, charge, most)
         memory = self.memory if dialect.has_one_id else None
         body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
         if body is None:
-            body = dialect.body(generation, self._envelope(generation, settings, now))
+            body = dialect.body(generation, self.envelope(generation, settings, now))
             if memory is not None:
                 memory.keep(generation, int(now), charge, entry.request_id, body)
         self.close(generation.usage, charge)
@@ -101,7 +101,7 @@ class Exchange:
             steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
             entry.generation = generation
-            envelope = self._envelope(generation, settings, now)
+            envelope = self.envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
@@ -125,7 +125,7 @@ class Exchange:
             running_on=trouble.running_on,
         )
 
-    def _envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
+    def envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
         """What stands around this answer; around a failure alone where there is none."""
         usage = _NOTHING.usage if generation is None else generation.usage
         prepared, route = self.prepared, self.route

@@ -124,6 +124,9 @@ class Shell:
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
 
+    async def close(self) -> None:
+        """Let go of what belongs to the loop; there is nothing here."""
+
     def break_off(self, connection: web.RequestHandler, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
         if self.turns.get(connection) is turn and connection.transport is not None:
