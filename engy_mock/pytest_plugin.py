@@ -67,8 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): "
-        "how the pretend service of this test is; scenario is a name, a path or a list, cassette a path, clock 'wall' "
-        "or a clock",
+        "how the pretend service of this test is; scenario is a name, a path or a list, cassette a path, clock "
+        "'wall' or a clock",
     )
 
 
