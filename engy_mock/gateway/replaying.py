@@ -19,7 +19,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.vocabulary.errors import ApiError
-from engy_mock.vocabulary.events import Cut, Event, Failure, Pause, Piece, Raw, Refused, Started
+from engy_mock.vocabulary.events import Cut, Event, Failure, Piece, Raw, Refused, Started
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.wire import Begin, Call, Close, End, Frame, Head, Step, Wait, Whole, Write
@@ -134,10 +134,12 @@ def marred(
     entry, route, generation = exchange.entry, exchange.route, recorded.generation
     head = Head(recorded.status, recorded.headers)
     is_page = generation is None or recorded.status >= 400
-    events = _events(recorded, is_page=is_page)
+    sounds = _Sounds(recorded)
+    events: list[Event] = [Started()]
     if generation is not None and not is_page:
         retold = trouble.retold(generation)
-        events = events if retold is generation or retold == generation else list(tell(retold))
+        is_same = recorded.frames is not None and retold == generation
+        events = sounds.events if is_same else list(tell(retold))
     found = trouble.events(events, is_page=is_page)
     error = next((event.error for event in found if isinstance(event, Failure | Refused)), None)
     is_streamed = recorded.frames is not None
@@ -150,12 +152,11 @@ def marred(
         assert generation is not None
         envelope = exchange.envelope(generation, settings, now)
         if is_streamed:
-            data = {id(frame.event): frame.data for frame in recorded.frames or ()}
-            encoder = _Encoder(data, route.dialect.encoder(envelope))
+            encoder = _Encoder(sounds.data, route.dialect.encoder(envelope))
             told = streamed(found, encoder, head, settings, tells_failures=route.surface.tells_failures)
         else:
             told = whole(found, generation, _Dialect(recorded, route.dialect), envelope, head)
-        steps = trouble.steps(told)
+        steps = list(sounds.timed(trouble.steps(told)))
     if recorded.at:
         steps = [Wait(recorded.at), *steps]
     entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
@@ -200,22 +201,39 @@ class _Dialect:
         return self._recorded.body if is_same else self._other.body(generation, envelope)
 
 
-def _events(recorded: Recorded, *, is_page: bool) -> list[Event]:
-    """A recorded answer as events, with the pauses between them."""
-    if is_page or recorded.generation is None:
-        return [Started()]
-    if recorded.frames is None:
-        return list(tell(recorded.generation))
-    events: list[Event] = []
-    at = recorded.at
-    for frame in recorded.frames:
-        if frame.at > at:
-            events.append(Pause(frame.at - at))
-            at = frame.at
-        events.append(frame.event)
-    if recorded.ending != "end":
-        events.append(Cut(abrupt=recorded.ending == "reset"))
-    return events
+class _Sounds:
+    """The events of a recorded answer, with bytes and times; what tells nothing belongs to the next one."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.events: list[Event] = []
+        self.data: dict[int, bytes] = {}
+        self._times: dict[int, float] = {}
+        self._begin = recorded.at
+        held = b""
+        for frame in recorded.frames or ():
+            held += frame.data
+            if not isinstance(frame.event, Raw):
+                self._add(frame.event, held, frame.at)
+                held = b""
+        if held and recorded.frames:
+            self._add(Raw(held), held, recorded.frames[-1].at)
+        if recorded.ending != "end":
+            self.events.append(Cut(abrupt=recorded.ending == "reset"))
+
+    def timed(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """The steps with the pauses that lay between these events."""
+        at = self._begin
+        for step in steps:
+            then = self._times.get(id(step.event), at) if isinstance(step, Frame) else at
+            if then > at:
+                yield Wait(then - at)
+                at = then
+            yield step
+
+    def _add(self, event: Event, data: bytes, at: float) -> None:
+        self.events.append(event)
+        self.data[id(event)] = data
+        self._times[id(event)] = at
 
 
 def _refusal(refused: Refused, exchange: Exchange, now: float) -> Iterator[Step]:
@@ -263,8 +281,3 @@ def _planned(exchange: Exchange, recorded: Recorded, plan: list[tuple[Step, int]
         is_paid=is_over,
         is_streamed=recorded.frames is not None,
     )
-
-
-def as_written(event: Event, data: bytes) -> Event:
-    """The event of a recorded frame; one whose bytes end in another way than the mock's own is raw."""
-    return event if not isinstance(event, Raw) and data.endswith(b"\n\n") else Raw(data)

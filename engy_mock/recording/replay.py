@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import key_of
-from engy_mock.gateway.replaying import Recorded, RecordedFrame, as_written
+from engy_mock.gateway.replaying import Recorded, RecordedFrame
 from engy_mock.recording import secrets
 from engy_mock.recording.cassette import Cassette, EventForm, ExchangeForm, read
 from engy_mock.recording.said import of_body, of_stream
@@ -18,6 +18,7 @@ from engy_mock.recording.stream import payload
 from engy_mock.recording.tape import request_body
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockError, UnmetExpectation, did_you_mean, quoted
+from engy_mock.vocabulary.events import Raw
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.wire import Call
 
@@ -181,8 +182,19 @@ def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[str]:
         for place in range(max(len(recorded), len(asked))):
             pair = [one[place] if place < len(one) else _MISSING for one in (recorded, asked)]
             yield from _in_values(pair[0], pair[1], f"{path}[{place}]")
-    elif recorded is _MISSING or asked is _MISSING or json.meaning(recorded) != json.meaning(asked):
+    elif recorded is _MISSING or asked is _MISSING or _meaning(recorded) != _meaning(asked):
         yield f"{path or 'body'}: recorded {_shown(recorded)}, asked {_shown(asked)}"
+
+
+def _meaning(value: Any) -> bytes:
+    """What stands for a JSON value, however the keys of its objects are ordered."""
+    return json.meaning(_sorted(value))
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> str:
@@ -224,7 +236,7 @@ def _understood(method: str, path: str, query: str, value: Any) -> Question:
         with suppress(ApiError):
             route, _ = routes.find(method, path)
             request = None if route.page is not None else route.dialect.parse(value, route.surface)
-    return Question(method, path, query, value, json.meaning(value), request)
+    return Question(method, path, query, value, _meaning(value), request)
 
 
 def _answer(exchange: ExchangeForm, source: str) -> Recorded:
@@ -245,7 +257,7 @@ def _answer(exchange: ExchangeForm, source: str) -> Recorded:
         said, events = of_stream([_payload(one) for one in answer.events])
         frames = tuple(
             [
-                RecordedFrame(one.at / 1000, one.data, as_written(event, one.data))
+                RecordedFrame(one.at / 1000, one.data, Raw(one.data) if isinstance(event, Raw) else event)
                 for one, event in zip(answer.events, events, strict=True)
             ]
         )

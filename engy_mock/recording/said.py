@@ -1,5 +1,6 @@
 """What an answer says, put together from its body or from the events of its stream, in any dialect."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
@@ -18,6 +19,8 @@ from engy_mock.vocabulary.events import (
 )
 from engy_mock.vocabulary.generation import Choice, FinishReason, Generation, Usage
 from engy_mock.vocabulary.request import ToolCall
+
+_WORDS = re.compile(r"\s*\S+|\s+")
 
 END_MARKS = frozenset({"message_stop", "response.completed", "response.incomplete", "response.failed", "error"})
 """The types of the events behind which nothing comes; `[DONE]` is the mark of the others."""
@@ -136,6 +139,9 @@ def of_body(document: object) -> Said:
         elif kind == "response" and isinstance(document.get("output"), list):
             _response(said, document)
         said.count(document.get("usage"))
+    for pieces in (said.text, said.reasoning):
+        # Faults count pieces, and a whole answer has none: words will do.
+        pieces[:] = _WORDS.findall("".join(pieces))
     return said
 
 

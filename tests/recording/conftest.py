@@ -1,6 +1,7 @@
 """A recorder in front of a mock that stands for the real service."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,13 +46,13 @@ class Recorder:
         return read(self.tape.path)
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Callable[..., Recorder]]:
-    """Start a recorder in front of an address."""
+@contextmanager
+def recorders(folder: Path) -> Iterator[Callable[..., Recorder]]:
+    """Starts recorders in front of an address; they stop at the end."""
     running: list[Recorder] = []
 
     def start(address: str, *, key: str | None = REAL_KEY, limits: Limits | None = None) -> Recorder:
-        path = tmp_path / f"cassette-{len(running)}.yaml"
+        path = folder / f"cassette-{len(running)}.yaml"
         tape = Tape(path, address, {} if key is None else {key: "upstream key"})
         relay = Relay(upstream(address, key), tape, limits=limits)
         thread = ServerThread(relay, listen("127.0.0.1", 0), "127.0.0.1")
@@ -59,10 +60,19 @@ def record(tmp_path: Path) -> Iterator[Callable[..., Recorder]]:
         running.append(Recorder(thread, tape))
         return running[-1]
 
-    yield start
-    for one in running:
-        one.thread.stop()
-        one.tape.close()
+    try:
+        yield start
+    finally:
+        for one in running:
+            one.thread.stop()
+            one.tape.close()
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Callable[..., Recorder]]:
+    """Start a recorder in front of an address."""
+    with recorders(tmp_path) as start:
+        yield start
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import socket
 import stat
 import threading
+from typing import Any
 
 import httpx2
 import pytest
@@ -15,9 +16,9 @@ from engy_mock.recording import cassette as cassettes
 from engy_mock.vocabulary.errors import MockError
 from tests.doors.raw import PATIENCE, Raw, request
 
-HELLO = [{"role": "user", "content": "What is the capital of France?"}]
-CHAT = {"model": "glm-5.2", "messages": HELLO}
-POSTS = {
+HELLO: Any = [{"role": "user", "content": "What is the capital of France?"}]
+CHAT: Any = {"model": "glm-5.2", "messages": HELLO}
+POSTS: dict[str, tuple[str, Any]] = {
     "chat": ("/v1/chat/completions", CHAT),
     "chat stream": ("/v1/chat/completions", {**CHAT, "stream": True}),
     "completions": (
