@@ -37,6 +37,7 @@ control: {origin}/_mock/openapi.json
 
 def serve(given: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
+    import gc
     import signal
     import threading
 
@@ -52,6 +53,8 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
+        # What is there by now stays: nobody has to look through it for garbage again and again.
+        gc.freeze()
         greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
         print(
             greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
