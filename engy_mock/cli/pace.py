@@ -17,10 +17,10 @@ PROFILES = {"realistic": (0.4, 60.0), "slow": (2.0, 8.0)}
 
 def as_scenario(pace: str | None) -> Scenario | None:
     """The scenario that makes answers as slow as this; None if they need not be."""
-    from engy_mock.scripting.scenario import from_sheet
-
     if pace is None or pace == "instant":
         return None
+    from engy_mock.scripting.scenario import from_sheet
+
     delay, per_second = PROFILES.get(pace) or (0.0, float(pace))
     text = f"description: Answers take their time.\nrules: [{{pace: {per_second!r}, delay: {delay!r}}}]\n"
     return from_sheet(notation.read(text.encode(), "--pace"), NAME)

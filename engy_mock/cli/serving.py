@@ -60,9 +60,19 @@ def serve(given: argparse.Namespace) -> int:
             greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
             flush=True,
         )
+        if not is_over.wait(LOOKS_EVERY):
+            _load_the_rest(has_control=not files.options["no-control"])
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
+
+
+def _load_the_rest(*, has_control: bool) -> None:
+    """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
+    import engy_mock.serving.odd
+
+    if has_control:
+        import engy_mock.serving.control  # noqa: F401
 
 
 def made(files: Files) -> EngyMock:
