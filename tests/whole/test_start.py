@@ -12,7 +12,7 @@ def ask(method, path, body=None, **headers):
     connection.request(method, path, body and json.dumps(body), headers)
     return connection.getresponse().status
 
-LATE = ("aiohttp", "pydantic", "prometheus_client", "jinja2", "faker", "httpx2")
+LATE = ("aiohttp", "pydantic", "prometheus_client", "jinja2", "faker", "httpx2", "yaml")
 with EngyMock(control=True) as engy:
     body = {"model": "glm-5.2", "max_tokens": 4, "messages": [{"role": "user", "content": "Hello"}]}
     key = {"Authorization": f"Bearer {engy.api_key}", "Content-Type": "application/json"}
