@@ -6,6 +6,7 @@ Everything is decided before the first step; the books are closed before the las
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,12 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
+MAX_REMEMBERED_BODY = 16 * 1024
+
 _log = logging.getLogger("engy_mock")
+
+_what = lru_cache(maxsize=64)(digest)
+"""The digests of the calls that came last, as clients under load ask the same again and again."""
 
 
 @dataclass(slots=True)
@@ -156,7 +162,7 @@ class Gateway:
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = digest(call.method, call.path, call.body)
+        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
