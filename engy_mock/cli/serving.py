@@ -86,6 +86,7 @@ def made(files: Files) -> EngyMock:
         cors_origins=frozenset(options["cors-origin"]),
         hurries_retries=False,
         scenario_header=bool(options["scenario-header"]),
+        answers=options["answers"],
         **settings_of(options["pace"]),
     )
     engy = EngyMock(

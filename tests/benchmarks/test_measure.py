@@ -47,7 +47,7 @@ def test_table() -> None:
     assert row.record()["met"] is False
 
 
-def test_lateness_is_told_against_the_schedule_of_the_stream():
+def test_lateness_is_told_against_the_schedule_of_the_stream() -> None:
     """The earliest event by its number is in time; two in one write and one after a break are late."""
     step = 1 / PER_SECOND
     stream = Arrivals(b"", times=[(10.0, 2), (10.0 + step, 1), (10.0 + 3 * step, 2), (10.0 + 4.5 * step, 1)])
@@ -58,6 +58,6 @@ def test_lateness_is_told_against_the_schedule_of_the_stream():
 
 
 @pytest.mark.parametrize(("percent", "figure"), [(1, 1), (50, 50), (99, 99), (100, 100)])
-def test_percentile(percent, figure):
+def test_percentile(percent: int, figure: float) -> None:
     """So many percent of the figures are not above it."""
     assert percentile([float(number) for number in range(100, 0, -1)], percent) == figure
