@@ -2,9 +2,9 @@
 
     python -m tests.audit [--pip-audit PATH]
 
-Two answers: our own, from a short table of advisories that the mock depends on, about the floors in `pyproject.toml`
-and about what is installed here; and that of pip-audit, where its service can be reached. Where it cannot, pip-audit
-finds nothing and calls that success: this says instead that nothing was looked up.
+Two answers: our own, from a short table of advisories that matter here, about the floors in `pyproject.toml` and
+about what is installed; and that of pip-audit, where its service can be reached. Where it cannot, pip-audit finds
+nothing and calls that success: this says instead that nothing was looked up.
 """
 
 import argparse
@@ -36,7 +36,7 @@ class Advisory:
 
 ADVISORIES = (
     Advisory(package="aiohttp", fixed="3.13.3", name="CVE-2025-69223", what="bodies that unpack without end"),
-    Advisory(package="aiohttp", fixed="3.14.1", name="CVE-2026-54278", what="bodies that unpack without end"),
+    Advisory(package="aiohttp", fixed="3.14.1", name="CVE-2026-54278", what="compressed bodies"),
     Advisory(package="pyyaml", fixed="5.4", name="CVE-2020-14343", what="code run by a loader"),
     Advisory(package="jinja2", fixed="3.1.6", name="CVE-2025-27516", what="a way out of the sandbox"),
 )
@@ -79,7 +79,7 @@ def judged(report: Mapping[str, Any]) -> tuple[int, list[str]]:
     """How many packages pip-audit has looked up, and what it knows about them."""
     known = [one for one in report["dependencies"] if "skip_reason" not in one]
     return len(known), [
-        f"{one['name']} {one['version']}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'nothing yet'}"
+        f"{one['name']} {one['version']}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'none'}"
         for one in known
         for found in one["vulns"]
     ]
@@ -103,9 +103,8 @@ def main() -> int:
         except (OSError, ValueError, KeyError):
             count, known = 0, []
         found += known
-        print(
-            f"pip-audit: {count} packages looked up" if count else "pip-audit: its service cannot be reached here"
-        )
+        answer = f"{count} packages looked up" if count else "its service cannot be reached here"
+        print(f"pip-audit: {answer}")
     for line in found:
         print(f"vulnerable: {line}")
     return 1 if found else 0
