@@ -40,7 +40,6 @@ control: {origin}/_mock/openapi.json
 
 def serve(given: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
-    import gc
     import signal
     import threading
 
