@@ -1,6 +1,7 @@
 """The parts of the suite: what is fast leaves out rows of large tables, and CI leaves out nothing."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +31,8 @@ def test_what_is_sampled_is_there(name):
 def test_one_row_in_so_many_is_fast():
     """The first of each, and every so many that follow; other tests are left alone."""
     (name, every), *_ = SAMPLED.items()
-    rows = [Row(f"{name}[{number}]") for number in range(2 * every + 1)]
-    other = Row("tests/test_parts.py::test_x[1]")
+    rows: list[Any] = [Row(f"{name}[{number}]") for number in range(2 * every + 1)]
+    other: Any = Row("tests/test_parts.py::test_x[1]")
     pytest_collection_modifyitems([*rows, other])
     assert [number for number, row in enumerate(rows) if not row.marks] == [0, every, 2 * every]
     assert other.marks == []
