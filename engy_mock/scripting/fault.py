@@ -3,6 +3,7 @@
 A kind is one small class. Its name, given once, is the Python class, the YAML key and the word in messages.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_type_hints
@@ -166,17 +167,39 @@ def _checkers(kind: type[Fault]) -> Mapping[str, Any]:
     return _CHECKERS.setdefault(kind, made)
 
 
+class WrongParameter(MockError):
+    """A parameter that a kind does not have, or a value that it cannot have."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
 def check(made: Fault) -> None:
-    """Raise MockError for a parameter that its kind cannot have."""
+    """Raise WrongParameter for a value that a parameter of its kind cannot have."""
+    for name, adapter in _checkers(type(made)).items():
+        _check_value(type(made), name, adapter, getattr(made, name))
+
+
+def _check_value(kind: type[Fault], name: str, adapter: Any, value: object) -> None:
     from pydantic import ValidationError
 
-    for name, adapter in _checkers(type(made)).items():
-        value = getattr(made, name)
-        try:
-            adapter.validate_python(value)
-        except ValidationError as error:
-            found = error.errors(include_url=False)[0]
-            raise MockError(f"{made.kind}: {parameter(name)} is {value!r:.80}: {_lowered(found['msg'])}") from None
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False)[0]
+        word = parameter(name)
+        hint = _nearest(found, value)
+        message = f"{kind.kind}: {word} is {value!r:.80}: {_lowered(found['msg'])}{hint}"
+        raise WrongParameter(word, message) from None
+
+
+def _nearest(found: Any, value: object) -> str:
+    """The nearest of the words that a parameter takes."""
+    if found["type"] != "literal_error" or not isinstance(value, str):
+        return ""
+    hint = did_you_mean(value, re.findall("'([^']*)'", found["ctx"]["expected"]))
+    return f".{hint}" if hint else ""
 
 
 def _lowered(message: str) -> str:
@@ -210,19 +233,38 @@ def made(wanted: object) -> Fault:
 
 
 def _of_kind(kind: str, parameters: Mapping[str, Any]) -> Fault:
+    own = kind_named(kind)
+    for mistake in wrong_parameters(own, parameters):
+        raise mistake
+    names = {parameter(field.name): field.name for field in fields(own)}
+    return own(**{names[name]: value for name, value in parameters.items()})
+
+
+def kind_named(kind: str) -> type[Fault]:
+    """The kind of this name; raises MockError with the nearest one."""
     known = catalogue()
     own = known.get(kind)
     if own is None:
         raise MockError(f"unknown fault kind {kind!r:.80}.{did_you_mean(kind, tuple(known))}")
+    return own
+
+
+def wrong_parameters(own: type[Fault], parameters: Mapping[str, Any]) -> Iterator[WrongParameter]:
+    """All that is wrong with the parameters for a kind."""
+    kind, checkers = own.kind, _checkers(own)
     names = {parameter(field.name): field for field in fields(own)}
-    for name in parameters:
+    for name, value in parameters.items():
         if name not in names:
             hint = did_you_mean(str(name), tuple(names)) or f" It takes {', '.join(names)}."
-            raise MockError(f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            yield WrongParameter(str(name), f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            continue
+        try:
+            _check_value(own, names[name].name, checkers[names[name].name], value)
+        except WrongParameter as mistake:
+            yield mistake
     for name, field in names.items():
         if field.default is MISSING and field.default_factory is MISSING and name not in parameters:
-            raise MockError(f"{kind}: {name} is missing")
-    return own(**{names[name].name: value for name, value in parameters.items()})
+            yield WrongParameter(name, f"{kind}: {name} is missing")
 
 
 def told(made: Fault) -> str:

@@ -65,6 +65,11 @@ class Rule:
         return "refused" in self.words
 
     @property
+    def lets_through(self) -> bool:
+        """Whether it leaves requests to the model, and to no rule behind it."""
+        return self.answers == (let_through,)
+
+    @property
     def is_used_up(self) -> bool:
         """It has been used as often as it may be."""
         return self.times is not None and self.used >= self.times
@@ -127,6 +132,10 @@ class Chosen:
     def description(self) -> str | None:
         """The rules that take part, for the journal."""
         return " + ".join([used.rule.description for used in self.used]) or None
+
+
+def let_through(request: GenerationRequest) -> None:
+    """The answer of a rule that leaves a request to the model, and to no rule behind it."""
 
 
 def settled(answer: Answer, request: GenerationRequest | None) -> Reply | Refusal | None:
