@@ -126,7 +126,7 @@ class Scenes:
                     catalog.add(_changed(before, form))
             for name, value in scene.scenario.settings.items():
                 self._settings.setdefault(name, getattr(settings, name))
-                setattr(settings, name, settled(name, value))
+                setattr(settings, name, value)
             for name, value in scene.scenario.account.items():
                 self._terms.setdefault(name, getattr(account, name))
                 setattr(account, name, value)

@@ -1,9 +1,10 @@
 """What a mock does otherwise than by default."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
@@ -17,23 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Settings:
-    """What the mock does otherwise than by default.
+    """What the mock does otherwise than by default; a value that cannot be is a MockError when it is set.
 
-    `closed_accounts`: only registered keys are valid (E-18). `one_event_per_write`: no two events of a stream
-    share a write (E-118). `allowed_hosts`: names accepted in `Host` beside the loopback ones. `cors_origins`:
-    origins whose pages may read answers in a browser, beside those of this machine (Q-5).
-    `messages_cache_counts`: messages tell how much of the prompt was cached (E-170). `v5_accepts_bearer`: a
-    bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
+    `closed_accounts`: only registered keys are valid. `one_event_per_write`: no two events of a stream
+    share a write. `allowed_hosts`: names accepted in `Host` beside the loopback ones. `cors_origins`:
+    origins whose pages may read answers in a browser, beside those of this machine.
+    `messages_cache_counts`: messages tell how much of the prompt was cached. `v5_accepts_bearer`: a
+    bearer key opens `/v5` too. `v5_named_events`: streamed responses have `event:` lines there.
     `hurries_retries`: refusals that clients try again carry a hint of one millisecond; those for want of room or
     of a worker only while the clock stands.
-    `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
-    pictures in a request, and the most bytes of one (E-145). `scenario_header`: a request may ask for a
+    `strict_tools`: responses refuse tools that are no functions. `max_images`, `max_image_bytes`: the most
+    pictures in a request, and the most bytes of one. `scenario_header`: a request may ask for a
     scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
-    mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
-    `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
-    are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
-    prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
-    line, or in messages a ping, comes every so many seconds (E-118, E-176).
+    mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered.
+    `workers`: what the pretend workers can promise. `capacity`: so many requests of all accounts together
+    are answered at once, None for any number. `overflow_wording`: whose phrase refuses a
+    prompt that does not fit. `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
+    line, or in messages a ping, comes every so many seconds.
     """
 
     closed_accounts: bool = False
@@ -56,6 +57,27 @@ class Settings:
     keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
     ping_seconds: Annotated[float, Limits(gt=0)] | None = None
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _DEFAULTS or value is not _DEFAULTS[name]:
+            value = checked(name, value)
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, wanted: object) -> Self:
+        """The settings that are meant: some, a mapping of those that are otherwise, or None; raises MockError."""
+        if wanted is None or isinstance(wanted, cls):
+            return wanted or cls()
+        if not isinstance(wanted, Mapping):
+            raise MockError(f"settings= takes Settings or a mapping, got {wanted!r:.80}")
+        settings = cls()
+        for name, value in wanted.items():
+            setattr(settings, str(name), value)
+        return settings
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+"""What need not be looked at: most settings of most mocks."""
+
 
 def checked(name: str, value: object) -> Any:
     """The value that a setting has if this is said of it; raises MockError for a setting or value there is not.
@@ -69,6 +91,7 @@ def checked(name: str, value: object) -> Any:
         hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
         raise MockError(f"there is no setting {name!r:.80}.{hint}")
     adapter = _adapter(name)
+    value = frozenset(value) if isinstance(value, set) else value
     try:
         if not isinstance(value, list):
             return adapter.validate_python(value)

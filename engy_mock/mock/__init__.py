@@ -14,11 +14,11 @@ from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
-    from typing import Literal, Unpack
+    from typing import Any, Literal, Unpack
 
     from aiohttp import web
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
     from engy_mock.model.catalog import Catalog
+    from engy_mock.scripting.matchers import Words
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
@@ -43,14 +44,22 @@ class EngyMock(WithoutSocket, Expecting):
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop. `clock` is one, or `wall`, or `standing`; `time_scale` stretches
-    pauses under a wall clock. `scenarios`, by name or path, take part from the beginning and again after each
-    reset; `scenario_folders` are looked in before those that come with the package. With `tls` it speaks TLS:
-    `valid`, or with a certificate that is `expired`, for the `wrong-host` or `self-signed`, or by a
-    `handshake-stall`; whoever trusts `authority` trusts the valid one.
-    With `control` it can be shown and changed over HTTP too, under `/_mock/`; `control_token` is what callers of
-    that have to show, and has to be set where others reach the port, and `complaints` tells it what is wrong with
-    files that this mock depends on.
+    tests that want it on their own loop. The words are those of the marker `engy`:
+
+    - `seed`: what it makes up comes from this number, and from nothing else.
+    - `port`, `host`: where it listens; 0 is any port that is free.
+    - `clock`: one, or `wall`, or `standing`, which moves by `engy.clock.advance` only; `time_scale` stretches
+      pauses under a wall clock.
+    - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
+    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
+    - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
+      each reset. `scenario_folders` are looked in before those that come with the package.
+    - `tls`: it speaks TLS: `valid`, or with a certificate that is `expired`, for the `wrong-host` or
+      `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    - `control`: it can be shown and changed over HTTP too, under `/_mock/`. `control_token` is what callers of
+      that have to show, and has to be set where others reach the port; `complaints` tells it what is wrong with
+      files that this mock depends on.
+    - `loop_factory`: makes the loop on which it serves.
     """
 
     def __init__(
@@ -60,9 +69,12 @@ class EngyMock(WithoutSocket, Expecting):
         host: str = "127.0.0.1",
         *,
         clock: Clock | Literal["wall", "standing"] | None = None,
-        settings: Settings | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,
+        strict: bool | None = None,
+        verify: bool = False,
+        scenario: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
@@ -77,10 +89,14 @@ class EngyMock(WithoutSocket, Expecting):
         from engy_mock.serving.limits import Limits
 
         check_seed(seed)
-        check_kind("settings", settings, Settings)
         check_kind("limits", limits, Limits)
+        check_kind("strict", strict, bool)
+        check_kind("verify", verify, bool)
         check_span("time_scale", time_scale)
-        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=settings or Settings())
+        chosen = Settings.of(settings)
+        if strict is not None:
+            chosen = replace(chosen, strict=strict)
+        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=chosen)
         self.api_key = made_key("api key", seed)
         self._first_settings = replace(self.gateway.settings)
         self._first_time = self.gateway.clock.now()
@@ -94,12 +110,16 @@ class EngyMock(WithoutSocket, Expecting):
         self._prepare: Callable[[EngyMock], None] | None = None
         self._seed = seed
         self._tls = tls
+        self._verifies = verify
         if tls is not None:
             from engy_mock.serving.security import check
 
             check(tls)
         self._loop_factory = loop_factory
-        self._first_scenarios: tuple[str | Path | Scenario, ...] = scenarios_of(scenarios)
+        self._first_scenarios: tuple[str | Path | Scenario, ...] = (
+            *scenarios_of(scenario),
+            *scenarios_of(scenarios),
+        )
         folders = folders_of(scenario_folders)
         if folders:
             self.gateway.scenes.look_in(folders)
@@ -161,11 +181,23 @@ class EngyMock(WithoutSocket, Expecting):
             raise MockError(f"{type(clock).__name__} cannot be moved: leave out clock= for one that can")
         return clock
 
-    def when(self, *functions: Callable[[GenerationRequest], object], **words: object) -> When:
+    def when(self, *functions: Callable[[GenerationRequest], object], **words: Unpack[Words]) -> When:
         """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
 
-        Words: endpoint, surface, model, stream, says, system, offers, tool_result, key, header, field, refused. A
-        function takes the request and says whether it fits. Raises MockError for an unknown word.
+        A function takes the request and says whether it fits: true or None if so, or a text, which is the reason
+        why not. The words:
+
+        - `endpoint`: chat, completions, messages, responses or inference, which ask a model for an answer;
+          models, count_tokens and records are met by rules alone that name them. `surface`: v1 or v5.
+        - `model`: the model, with or without the vendor in front. `stream`: whether a stream is asked for.
+        - `says`: a text in the last user turn, or in the raw prompt. `system`: a text in a system turn.
+        - `offers`: the name of a tool that is offered. `tool_result`: whether the last turn is the result of a
+          tool, or a text in such a result.
+        - `key`: the API key. `header`: headers by name. `field`: fields of the body by path, like
+          `{"metadata.user": "x"}`.
+        - `refused`: the status with which the service itself has refused; such rules take faults only.
+
+        What comes behind it is `reply`, `refuse`, `let_through` or `faults`. Raises MockError for an unknown word.
         """
         from engy_mock.scripting.matchers import conditions
         from engy_mock.scripting.when import When
@@ -173,7 +205,7 @@ class EngyMock(WithoutSocket, Expecting):
         named = [f"{word}={value!r}" for word, value in words.items()]
         named = [getattr(function, "__name__", repr(function)) for function in functions] + named
         description = f"when({', '.join(named)})"
-        return When(self.gateway.script, conditions(functions, words), description, words)
+        return When(self.gateway.script, conditions(functions, words), description, dict(words))
 
     def scenario(self, wanted: str | Path | Scenario) -> Scene:
         """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.
@@ -291,7 +323,7 @@ class EngyMock(WithoutSocket, Expecting):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        self._leave(error)
 
     async def __aenter__(self) -> Self:
         return self.start()
@@ -302,7 +334,13 @@ class EngyMock(WithoutSocket, Expecting):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Stop, and look whether all has happened that should have, unless something is wrong already."""
         self.stop()
+        if self._verifies and error is None:
+            self.verify()
 
     def __repr__(self) -> str:
         return f"<EngyMock at {self.base_url}>" if self._thread is not None else "<EngyMock, not running>"

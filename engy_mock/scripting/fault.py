@@ -5,10 +5,23 @@ A kind is one small class. Its name, given once, is the Python class, the YAML k
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_type_hints
+from dataclasses import MISSING, Field, dataclass, fields
+from inspect import Parameter, Signature
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from engy_mock.scripting.occasion import Occasion
+from engy_mock.scripting.parameters import meaning
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import Generation
@@ -36,8 +49,9 @@ KINDS: dict[str, type["Fault"]] = {}
 class Fault:
     """One way to misbehave.
 
-    `rate` is the share of the answers of its rule that are hit, settled by a digest. `endpoints` and
-    `is_for_streams` say where the kind can apply: none named is all, None is both forms. With `is_free` an
+    `kind` is its name, `summary` what it does in a sentence or two. `rate` is the share of the answers of its
+    rule that are hit, settled by a digest. `endpoints` and `is_for_streams` say where the kind can apply: none
+    named is all, None is both forms. With `is_free` an
     answer is not charged for although it ended, since it never was one. With `swaps_form` a stream is told as a
     whole answer and the other way round; with `runs_on` an answer goes on although its client has left, and is
     charged in full. The events of a refusal are shown to kinds that take them only; its steps to all. Each method
@@ -45,6 +59,7 @@ class Fault:
     """
 
     kind: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     endpoints: ClassVar[frozenset[str]] = ANY_ENDPOINT
     surfaces: ClassVar[frozenset[str]] = frozenset()
     is_for_streams: ClassVar[bool | None] = None
@@ -117,10 +132,59 @@ def fault(
         made.takes_refusals = refusals
         made.swaps_form = swaps
         made.runs_on = runs_on
+        made.summary = " ".join((own.__doc__ or "").split())
+        made.__doc__ = _help(made, own.__doc__ or "")
+        made.__signature__ = _Signature()  # type: ignore[attr-defined]  # what inspect looks for
         KINDS[kind] = made
         return made
 
     return named
+
+
+def _help(kind: type[Fault], told: str) -> str:
+    """What `help` shows of a kind: what it does, what it is for, and what its parameters mean."""
+    places = [f"`{name}`" for names in (kind.endpoints, kind.surfaces) for name in sorted(names)]
+    if kind.is_for_streams is not None:
+        places.append("streams" if kind.is_for_streams else "whole answers")
+    where = f", for {', '.join(places)} only" if places else ""
+    lines = [f"{told.rstrip()}\n\n    Kind `{kind.kind}`{where}.\n"]
+    lines += [
+        f"    - `{field.name}`: {meaning(kind.kind, kind.summary, parameter(field.name))}"
+        for field in sorted(fields(kind), key=_is_kw_only)
+    ]
+    return "\n".join(lines) + "\n    "
+
+
+def _is_kw_only(field: Field[Any]) -> bool:
+    return field.kw_only is True
+
+
+class _Signature:
+    """The signature of a kind for readers: types without the bounds that are checked anyhow."""
+
+    def __get__(self, made: object, kind: type[Fault]) -> Signature:
+        hints = get_type_hints(kind)
+        ways = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+        return Signature(
+            [
+                Parameter(
+                    field.name,
+                    ways[_is_kw_only(field)],
+                    default=Parameter.empty if field.default is MISSING else field.default,
+                    annotation=_plain(hints[field.name]),
+                )
+                for field in sorted(fields(kind), key=_is_kw_only)
+            ]
+        )
+
+
+def _plain(hint: Any) -> Any:
+    """A type without what is annotated anywhere in it."""
+    if get_origin(hint) is Annotated:
+        return _plain(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple([_plain(one) for one in get_args(hint)])]  # noqa: UP007 - of a tuple, not of two names
+    return hint
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from engy_mock.scripting.library import MAX_NAME
+from engy_mock.scripting.matchers import Endpoint
 from engy_mock.vocabulary.generation import FinishReason
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -32,10 +33,7 @@ def _by_type(short: str, long: str) -> Callable[[Any], str]:
 class WhenForm(Form):
     """The requests that a rule is for: all of this has to hold."""
 
-    endpoint: (
-        Literal["chat", "completions", "messages", "responses", "inference", "models", "count_tokens", "records"]
-        | None
-    ) = None
+    endpoint: Endpoint | None = None
     surface: Literal["v1", "v5"] | None = None
     model: str | None = None
     stream: bool | None = None

@@ -6,23 +6,36 @@ A word is the same in Python, in scenario files and in messages. To add one, wri
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
-ENDPOINTS = (
-    "chat",
-    "completions",
-    "messages",
-    "responses",
-    "inference",
-    "models",
-    "count_tokens",
-    "records",
-)
-"""What a call can be for; the last three ask for no answer of a model."""
+Endpoint = Literal[
+    "chat", "completions", "messages", "responses", "inference", "models", "count_tokens", "records"
+]
+
+ENDPOINTS: tuple[str, ...] = get_args(Endpoint)
+"""What a call can be for; the last three ask for no answer of a model, and are met by rules that name them."""
+
+
+class Words(TypedDict, total=False):
+    """The words of `when`; see the functions of these names."""
+
+    endpoint: Endpoint
+    surface: Literal["v1", "v5"]
+    model: str
+    stream: bool
+    says: str
+    system: str
+    offers: str
+    tool_result: bool | str
+    key: str
+    header: Mapping[str, str]
+    field: Mapping[str, Any]
+    refused: int
+
 
 Word = Callable[[Asked, Any], str | None]
 """None if a request fits, else the reason why it does not."""

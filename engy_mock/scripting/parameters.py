@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping
 
-from engy_mock.scripting.fault import Fault
-
 COMMON: Mapping[str, str] = {
     "after": "So many pieces of the answer (tokens of text, reasoning and tool calls) get through first.",
     "at": "Where it is cut.",
@@ -111,12 +109,11 @@ OF_ONE_KIND: Mapping[tuple[str, str], str] = {
 """What a word means for one kind, where neither the common meaning nor a sentence of the kind says so."""
 
 
-def meaning(kind: type[Fault], word: str) -> str:
-    """What a parameter of a kind means, in a sentence; empty if nothing is known of it."""
-    own = OF_ONE_KIND.get((kind.kind, word))
+def meaning(kind: str, told: str, word: str) -> str:
+    """What a parameter of a kind that is `told` so means, in a sentence; empty if nothing is known of it."""
+    own = OF_ONE_KIND.get((kind, word))
     if own is not None:
         return own
-    told = " ".join((kind.__doc__ or "").split())
     sentences = re.split(r"(?<=[.;])\s", told)
     said = [sentence for sentence in sentences if re.search(rf"`{re.escape(word)}`", sentence)]
     if said and word != "rate":

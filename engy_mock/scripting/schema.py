@@ -37,10 +37,10 @@ def _kind(name: str) -> dict[str, Any]:
     properties = {parameter(field): value for field, value in own.get("properties", {}).items()}
     for word, value in properties.items():
         value.pop("title", None)
-        value["description"] = meaning(kind, word)
+        value["description"] = meaning(name, kind.summary, word)
     return {
         "type": "object",
-        "description": " ".join((kind.__doc__ or "").split()),
+        "description": kind.summary,
         "properties": {"kind": {"const": name}, **properties},
         "required": ["kind", *[parameter(field) for field in own.get("required", ())]],
         "additionalProperties": False,

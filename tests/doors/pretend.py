@@ -24,6 +24,10 @@ class Settings:
     hurries_retries: bool = True
     scenario_header: bool = False
 
+    @staticmethod
+    def of(wanted: "Settings | None") -> "Settings":
+        return wanted or Settings()
+
 
 class Catalog:
     def __init__(self) -> None:

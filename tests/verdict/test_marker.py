@@ -129,7 +129,7 @@ def test_shown(engy):
         ("engy(scenario='nowhere')", "there is no scenario 'nowhere'"),
         ("engy(settings={'stric': True})", "there is no setting 'stric'. Did you mean 'strict'?"),
         ("engy(settings={1: True})", "there is no setting '1'."),
-        ("engy(settings=5)", "the marker engy: settings= takes a dict, got 5"),
+        ("engy(settings=5)", "the marker engy: settings= takes Settings or a mapping, got 5"),
         ("engy(strict='no')", "the marker engy: strict= takes a bool, got 'no'"),
         ("engy(verify=1)", "the marker engy: verify= takes a bool, got 1"),
         ("engy(scenario=5)", "the marker engy, scenario=: a scenario is a name, a path or a Scenario, got 5"),
