@@ -20,6 +20,7 @@ class Plan:
     group: int
     own: tuple[tuple[Condition, Callable[[GenerationRequest], object] | None], ...]
     is_for_refusals: bool
+    is_for_pages: bool
 
 
 class Index:
@@ -51,13 +52,15 @@ class Index:
 
         Those from `until` on are not.
         """
-        request, is_refused = asked.request, asked.refused is not None
+        request, is_refused, is_page = asked.request, asked.refused is not None, asked.is_page
         groups: dict[int, bool] = {0: True}
         for plan in self._candidates(asked):
             rule = plan.rule
             if rule is until:
                 return
             if plan.is_for_refusals is not is_refused or (rule.times is not None and rule.used >= rule.times):
+                continue
+            if is_page and not plan.is_for_pages:
                 continue
             holds = groups.get(plan.group)
             if holds is None:
@@ -92,7 +95,7 @@ class Index:
                 numbers[key] = len(self._groups)
                 self._groups.append(rule.conditions[:count])
             own = tuple([(condition, condition.function) for condition in rule.conditions[count:]])
-            plans.append(Plan(rule, numbers[key], own, rule.is_for_refusals))
+            plans.append(Plan(rule, numbers[key], own, rule.is_for_refusals, rule.is_for_pages))
         return plans
 
     def _candidates(self, asked: Asked) -> Sequence[Plan]:

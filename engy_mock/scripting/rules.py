@@ -65,6 +65,11 @@ class Rule:
         return "refused" in self.words
 
     @property
+    def is_for_pages(self) -> bool:
+        """Whether it may be for pages too, like the list of models: it says so by naming their endpoint."""
+        return "endpoint" in self.words
+
+    @property
     def lets_through(self) -> bool:
         """Whether it leaves requests to the model, and to no rule behind it."""
         return self.answers == (let_through,)
@@ -76,8 +81,10 @@ class Rule:
 
     def mismatches(self, asked: Asked) -> list[str]:
         """Why it does not fit; empty if it does."""
-        reasons = (condition.check(asked) for condition in self.conditions)
-        return [reason for reason in reasons if reason is not None]
+        reasons = [reason for condition in self.conditions if (reason := condition.check(asked)) is not None]
+        if asked.is_page and not self.is_for_pages:
+            reasons.append(f"it does not name endpoint={asked.endpoint!r}")
+        return reasons
 
     def fits(self, asked: Asked, known: dict[Any, bool]) -> bool:
         """Whether all conditions hold; `known` remembers what has been looked at for this request already."""

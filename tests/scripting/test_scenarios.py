@@ -528,6 +528,28 @@ def test_pages_and_natural_refusals_meet_rules_too(engy):
     assert send(engy, "/v1/messages/count_tokens", body).status == 529
 
 
+def test_pages_meet_rules_that_name_them_alone(engy, folder):
+    """A client that looks at the models first neither uses up a rule nor ends a phase."""
+    import httpx2
+
+    models = f"{engy.base_url}/models"
+    engy.when().refuse(429, times=1)
+    engy.when(header={"x-team": "red"}).faults("reset-before-headers")
+    engy.when(key=engy.api_key, stream=False).refuse(503)
+    assert httpx2.get(models, headers={"x-team": "red"}).status_code == 200
+    assert "it does not name endpoint='models'" in engy.journal.last.mismatches[0]
+    assert send(engy, "/v1/messages/count_tokens", body_for("messages", stream=False)).status == 200
+    assert ask(engy).status == 429
+    engy.reset()
+    text = "description: x\nphases: [{name: a, until: {requests: 1}}, {name: b, rules: [{refuse: 503}]}]"
+    scene = engy.scenario(written(folder, "phased", text))
+    for _ in range(3):
+        assert httpx2.get(models).status_code == 200
+    assert scene.phase == "a"
+    assert [ask(engy).status for _ in range(2)] == [200, 503]
+    assert httpx2.get(models).status_code == 200
+
+
 def test_schema_and_reader_agree():
     """The JSON Schema says yes to what the reader takes, and no to what it does not."""
     document = schema()
