@@ -48,8 +48,9 @@ class EngyMock(WithoutSocket, Expecting):
 
     - `seed`: what it makes up comes from this number, and from nothing else.
     - `port`, `host`: where it listens; 0 is any port that is free.
-    - `clock`: one, or `wall`, or `standing`, which moves by `engy.clock.advance` only; `time_scale` stretches
-      pauses under a wall clock.
+    - `clock`: `standing`, which moves by `engy.clock.advance` only; `today`, which stands too, but at the
+      machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
+      comes again; `wall`; or a clock. `time_scale` stretches pauses under a wall clock.
     - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
     - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
     - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
@@ -68,7 +69,7 @@ class EngyMock(WithoutSocket, Expecting):
         port: int = 0,
         host: str = "127.0.0.1",
         *,
-        clock: Clock | Literal["wall", "standing"] | None = None,
+        clock: Clock | Literal["standing", "today", "patient", "wall"] | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,

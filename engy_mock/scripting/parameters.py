@@ -81,6 +81,7 @@ OF_ONE_KIND: Mapping[tuple[str, str], str] = {
     ("refusal-in-stream", "status"): "The status whose refusal is told; left out, the refusal's own, or 429.",
     ("refused-window", "seconds"): "For so many seconds of the wall the port is closed.",
     ("relayed-worker-error", "body"): "What the worker said.",
+    ("replayed-stream", "after"): "So many pieces get through before it begins anew; left out, half of them.",
     ("request-id-odd", "form"): "No id, two of them, or different ones.",
     ("response-failed", "code"): "The code of the error.",
     (
