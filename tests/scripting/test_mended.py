@@ -88,8 +88,8 @@ def test_a_scene_that_is_over_goes_nowhere(leave):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"clock": "wal"}, "clock= takes 'wall', 'standing' or a clock, got 'wal'"),
-        ({"clock": WallClock}, "clock= takes 'wall', 'standing' or a clock"),
+        ({"clock": "wal"}, "clock= takes 'standing', 'today', 'patient', 'wall' or a clock, got 'wal'"),
+        ({"clock": WallClock}, "clock= takes 'standing', 'today', 'patient', 'wall' or a clock"),
         ({"seed": []}, "seed= takes a whole number of at most 64 bits, got []"),
         ({"seed": True}, "seed= takes a whole number of at most 64 bits, got True"),
         ({"seed": 10**400}, "seed= takes a whole number of at most 64 bits, got 1000"),
