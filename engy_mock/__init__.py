@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from engy_mock.model.cards import Prices as Prices
     from engy_mock.model.tokenizer import tokenizer_file as tokenizer_file
     from engy_mock.serving.limits import Limits as Limits
+    from engy_mock.verdict.finding import Finding as Finding
+    from engy_mock.verdict.verdict import CallGroup as CallGroup
+    from engy_mock.verdict.verdict import Verdict as Verdict
     from engy_mock.vocabulary.clock import StandingClock as StandingClock
     from engy_mock.vocabulary.clock import WallClock as WallClock
     from engy_mock.vocabulary.errors import ApiError as ApiError
@@ -64,7 +67,9 @@ __all__ = [
 _HOMES = {
     "Account": "books.account",
     "ApiError": "vocabulary.errors",
+    "CallGroup": "verdict.verdict",
     "EngyMock": "mock",
+    "Finding": "verdict.finding",
     "Limits": "serving.limits",
     "MockError": "vocabulary.errors",
     "ModelCard": "model.cards",
@@ -75,6 +80,7 @@ _HOMES = {
     "ToolCall": "vocabulary.request",
     "UnmetExpectation": "vocabulary.errors",
     "Usage": "vocabulary.generation",
+    "Verdict": "verdict.verdict",
     "WallClock": "vocabulary.clock",
     "Worker": "books.fleet",
     "tokenizer_file": "model.tokenizer",

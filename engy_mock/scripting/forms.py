@@ -103,6 +103,9 @@ class ReplyForm(Form):
     response: Any = None
     """The answer of an inference on a deployment of one's own, as any JSON."""
 
+    same_as: Name | None = None
+    """The name of a reply under `replies` that stands here; no other key does then."""
+
 
 class RefuseForm(Form):
     """A refusal, told as the service tells this status."""
@@ -279,6 +282,9 @@ class ScenarioForm(Form):
     include: list[Name] = Field(default_factory=list)
     """Other scenarios, by name, whose rules stand behind these."""
 
+    replies: dict[Name, OneReply] = Field(default_factory=dict)
+    """Replies by names, for rules that say the same: `reply: {same_as: NAME}`."""
+
     settings: dict[str, Any] = Field(default_factory=dict)
     """What the mock does otherwise than by default, by the names of `Settings`."""
 
@@ -300,6 +306,7 @@ FORMS: dict[str, type[Form]] = {
     "rules": RuleForm,
     "when": WhenForm,
     "reply": ReplyForm,
+    "replies": ReplyForm,
     "refuse": RefuseForm,
     "tool_calls": ToolCallForm,
     "usage": UsageForm,
@@ -314,7 +321,7 @@ FORMS: dict[str, type[Form]] = {
 def keys_under(place: tuple[str | int, ...]) -> tuple[str, ...]:
     """The keys that are known at a place of a scenario file."""
     words = [step for step in place if isinstance(step, str)]
-    if len(words) > 1 and words[-2] == "models":
+    if len(words) > 1 and words[-2] in ("models", "replies"):
         words = words[:-1]
     form = FORMS.get(words[-1] if words else "")
     if form is None:

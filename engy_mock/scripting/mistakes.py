@@ -42,6 +42,10 @@ class Mistakes:
         except MockError as error:
             self.note(place, error)
 
+    def placed(self, error: MockError) -> None:
+        """Note down an error that names its place itself."""
+        self._found.append((0, str(error)))
+
     def note(self, place: Place, error: MockError) -> None:
         """Note down an error that a place has led to."""
         parameter = getattr(error, "parameter", None)

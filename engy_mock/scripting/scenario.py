@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engy_mock.scripting import notation
+from engy_mock.scripting import named, notation
 from engy_mock.scripting.checking import checked
 from engy_mock.scripting.forms import ModelForm, RuleForm, ScenarioForm
 from engy_mock.scripting.mistakes import MistakenFile, Mistakes
@@ -71,6 +71,10 @@ def from_file(path: Path) -> Scenario:
 def from_sheet(sheet: Sheet, name: str) -> Scenario:
     """The scenario in what has been read; raises MistakenFile with all that is wrong."""
     mistakes = Mistakes(sheet)
+    try:
+        sheet = named.written_out(sheet)
+    except MockError as error:
+        mistakes.placed(error)
     scenario = _made(checked(sheet, mistakes), sheet, name, mistakes)
     if mistakes:
         raise MistakenFile(mistakes.told, scenario)

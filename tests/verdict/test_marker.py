@@ -136,7 +136,10 @@ def test_shown(engy):
         ("engy(scenario=[5])", "the marker engy, scenario=: a scenario is a name"),
         ("engy(scenario=None)", "the marker engy, scenario=: a scenario is a name"),
         ("engy(seed='x')", "the marker engy: seed= takes a whole number of at most 64 bits, got 'x'"),
-        ("engy(clock='wal')", "the marker engy: clock= takes 'standing', 'today', 'patient', 'wall' or a clock, got 'wal'"),
+        (
+            "engy(clock='wal')",
+            "the marker engy: clock= takes 'standing', 'today', 'patient', 'wall' or a clock, got 'wal'",
+        ),
         ("engy(limits=5)", "the marker engy: limits= takes a Limits, got 5"),
         ("engy(time_scale='x')", "the marker engy: time_scale= takes a number from 0, got 'x'"),
         ("engy(settings={'capacity': 0})", "setting capacity is 0: input should be greater than or equal to 1"),
