@@ -12,6 +12,7 @@ In a test of pytest the fixture `engy` is an EngyMock that runs; elsewhere `with
 - What rules say: Reply, Usage, ToolCall; what goes wrong with it: the classes of `engy_mock.faults`, which
   `engy_mock.faults.by_kind()` lists by the names that scenario files use.
 - Who pays, for what, and who answers: Account, Prices, ModelCard, Worker; `tokenizer_file()` is the bundled one.
+- What is said of the client: Verdict, with a CallGroup for each call and its attempts, and Findings.
 - What is raised: MockError at the author of a test, UnmetExpectation at a client that did not do what it should
   have, and ApiError is what the service tells a client.
 
@@ -47,7 +48,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Account",
     "ApiError",
+    "CallGroup",
     "EngyMock",
+    "Finding",
     "Limits",
     "MockError",
     "ModelCard",
@@ -58,6 +61,7 @@ __all__ = [
     "ToolCall",
     "UnmetExpectation",
     "Usage",
+    "Verdict",
     "WallClock",
     "Worker",
     "__version__",
