@@ -100,7 +100,8 @@ def _show(options: argparse.Namespace) -> int:
 def _schema(options: argparse.Namespace) -> int:
     import json
 
+    from engy_mock.gateway.settings import described
     from engy_mock.scripting.schema import schema
 
-    print(json.dumps(schema(), indent=2))
+    print(json.dumps(schema(described()), indent=2))
     return 0

@@ -1,5 +1,6 @@
 """What a mock does otherwise than by default."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -119,6 +120,17 @@ def checked(name: str, value: object) -> Any:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         message = found["msg"][:1].lower() + found["msg"][1:]
         raise MockError(f"setting {name}{place} is {found['input']!r:.80}: {message}") from None
+
+
+def described() -> dict[str, Any]:
+    """The JSON Schema of each setting by its name, with what it means."""
+    told = " ".join((Settings.__doc__ or "").split())
+    found: dict[str, Any] = {}
+    for one in fields(Settings):
+        meaning = re.search(rf"`{one.name}`(?:, `\w+`)*(?:: |\s)(.*?)(?=\. `|\.$|; `)", told)
+        text = "" if meaning is None else meaning[1][:1].upper() + meaning[1][1:] + "."
+        found[one.name] = {**_adapter(one.name).json_schema(), "description": text}
+    return found
 
 
 @cache

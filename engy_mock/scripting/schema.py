@@ -1,5 +1,6 @@
 """The JSON Schema of scenario files: what editors offer, and what they say about it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from engy_mock.scripting.forms import ScenarioForm
@@ -8,8 +9,11 @@ NAME = "engy_mock scenario"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario file, each kind of fault with its parameters."""
+def schema(settings: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """The JSON Schema of a scenario file, each kind of fault with its parameters.
+
+    `settings` are the schemas of those that there are; without them any will do.
+    """
     from engy_mock.scripting.fault import catalogue
     from engy_mock.scripting.matchers import MATCHERS, meaning
 
@@ -21,6 +25,11 @@ def schema() -> dict[str, Any]:
     }
     for word, own in forms["WhenForm"]["properties"].items():
         own["description"] = meaning(MATCHERS[word])
+    if settings is not None:
+        told = {name: dict(one) for name, one in settings.items()}
+        for one in told.values():
+            forms |= one.pop("$defs", {})
+        document["properties"]["settings"] |= {"properties": told, "additionalProperties": False}
     return {**document, "$schema": DRAFT, "title": NAME}
 
 
