@@ -34,10 +34,20 @@ OWN_MOCK = (
 )
 """What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
 
-OF_THE_MARKER = (*OWN_MOCK, "scenario", "scenarios", "settings", "strict", "verify")
-"""What the marker `engy` takes: the words of EngyMock."""
+OF_THE_MARKER = (
+    *OWN_MOCK,
+    "cassette",
+    "replay",
+    "scenario",
+    "scenarios",
+    "settings",
+    "strict",
+    "verdict",
+    "verify",
+)
+"""What the marker `engy` takes: the words of EngyMock, and how bad a verdict may be."""
 
-OF_ONE_KIND: dict[str, type] = {"strict": bool, "verify": bool}
+OF_ONE_KIND: dict[str, type] = {"strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
 _MOCKS = pytest.StashKey[list["EngyMock"]]()
@@ -66,9 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, seed=, strict=, verify=, clock=, settings=, limits=, time_scale=, ...): how the pretend "
-        "service of this test is, in the words of EngyMock; scenario is a name, a path or a list, clock 'wall' "
-        "or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, verify=, verdict=, clock=, settings=, limits=, "
+        "time_scale=, ...): how the pretend service of this test is, in the words of EngyMock; scenario is a "
+        "name, a path or a list, cassette a path, clock 'wall' or a clock",
     )
 
 
@@ -200,6 +210,9 @@ def _lent(
             except MockError as error:
                 place = f"the marker engy, {word}=" if named else word
                 raise MockError(f"{place}: {error}") from None
+    if "cassette" in asked:
+        # A path is seen from the test's own folder, wherever pytest was started.
+        engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
     for name in PROXY_EXCEPTIONS:
         others = os.environ.get(name)
         monkeypatch.setenv(name, f"{others},{LOOPBACK}" if others else LOOPBACK)
@@ -216,6 +229,8 @@ def _lent(
         raise engy.gateway.defects[0]
     if asked.get("verify") and request.session.testsfailed == failures:
         engy.verify()
+    if "verdict" in asked and request.session.testsfailed == failures:
+        engy.verdict(fail_level=asked["verdict"]).check()
 
 
 def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:

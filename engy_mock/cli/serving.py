@@ -37,6 +37,7 @@ control: {origin}/_mock/openapi.json
 
 def serve(given: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
+    import gc
     import signal
     import threading
 
@@ -52,14 +53,26 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
+        # What is there by now stays: nobody has to look through it for garbage again and again.
+        gc.freeze()
         greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
         print(
             greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
             flush=True,
         )
+        if not is_over.wait(LOOKS_EVERY):
+            _load_the_rest(has_control=not files.options["no-control"])
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
+
+
+def _load_the_rest(*, has_control: bool) -> None:
+    """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
+    import engy_mock.serving.odd
+
+    if has_control:
+        import engy_mock.serving.control  # noqa: F401
 
 
 def made(files: Files) -> EngyMock:
@@ -91,6 +104,8 @@ def made(files: Files) -> EngyMock:
         clock=WallClock() if options["wall-clock"] or is_paced else StandingClock(),
         settings=settings,
         scenario_folders=options["scenarios"],
+        cassette=options["cassette"],
+        replay=options["replay"],
         control=not options["no-control"],
         control_token=options["control-token"],
         complaints=lambda: files.complaints,

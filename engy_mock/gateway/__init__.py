@@ -6,7 +6,9 @@ Everything is decided before the first step; the books are closed before the las
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
@@ -48,14 +50,23 @@ from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
+if TYPE_CHECKING:
+    from engy_mock.gateway.replaying import Replay
+
+MAX_REMEMBERED_BODY = 16 * 1024
+
 _log = logging.getLogger("engy_mock")
+
+_what = lru_cache(maxsize=64)(digest)
+"""The digests of the calls that came last, as clients under load ask the same again and again."""
 
 
 @dataclass(slots=True)
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one.
+    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    recorded, and answers before the model does.
     """
 
     seed: int = 0
@@ -71,6 +82,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    replay: "Replay | None" = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
@@ -114,6 +126,8 @@ class Gateway:
         self._direction.forget()
         if self._patience is not None:
             self._patience.forget()
+        if self.replay is not None:
+            self.replay.rewind()
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -157,7 +171,7 @@ class Gateway:
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = digest(call.method, call.path, call.body)
+        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
@@ -185,6 +199,12 @@ class Gateway:
                 journal = journal if entry.error else None
                 entry.course.at_once()
                 return steps
+            if self.replay is not None:
+                from engy_mock.gateway.replaying import said_again
+
+                again = said_again(call, body, entry, self.replay, self, self._direction)
+                if again is not None:
+                    return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)

@@ -45,6 +45,7 @@ def _understudy(gateway: "Gateway") -> "Gateway":
     other.script = Script(now=gateway.now, rules=list(_copies(gateway.script.rules)), more=lambda: staged)
     other.identities = gateway.identities.copy()
     other._patience = None  # a rehearsal moves no clock
+    other.replay = None if gateway.replay is None else gateway.replay.copy()
     other._direction = gateway._direction.copy(other)
     return other
 

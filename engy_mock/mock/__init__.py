@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.judging import Judging
+from engy_mock.mock.scripting import Scripting
 from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
@@ -27,20 +28,19 @@ if TYPE_CHECKING:
     from engy_mock.books.cache import PromptCache
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
+    from engy_mock.gateway.replaying import Replay
     from engy_mock.model.catalog import Catalog
-    from engy_mock.scripting.matchers import Words
+    from engy_mock.recording.replay import Manner
     from engy_mock.scripting.scenario import Scenario
-    from engy_mock.scripting.stage import Scene
-    from engy_mock.scripting.when import When
+    from engy_mock.serving.control import Control
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
     from engy_mock.serving.watch import Watch
     from engy_mock.vocabulary.clock import Clock
-    from engy_mock.vocabulary.request import GenerationRequest
 
 
-class EngyMock(WithoutSocket, Expecting, Judging):
+class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     """A pretend inference service on a port of this machine.
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
@@ -56,6 +56,8 @@ class EngyMock(WithoutSocket, Expecting, Judging):
     - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
     - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
       each reset. `scenario_folders` are looked in before those that come with the package.
+    - `cassette`: the path of what `engy-mock record` has written: its answers are given again; with `replay`
+      `strict` to the very same requests alone, `lenient` to those much alike, and the model answers the others.
     - `tls`: it speaks TLS: `valid`, or with a certificate that is `expired`, for the `wrong-host` or
       `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
     - `control`: it can be shown and changed over HTTP too, under `/_mock/`. `control_token` is what callers of
@@ -80,6 +82,8 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
+        cassette: str | Path | None = None,
+        replay: Manner = "strict",
         control: bool = False,
         control_token: str | None = None,
         complaints: Callable[[], Sequence[str]] = tuple,
@@ -127,6 +131,10 @@ class EngyMock(WithoutSocket, Expecting, Judging):
             self.gateway.scenes.look_in(folders)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
+        self._first_replay: Replay | None = None
+        if cassette is not None:
+            self.play(cassette, replay)
+            self._first_replay = self.gateway.replay
         self._shell: Shell | None = None
         self._thread: ServerThread | None = None
 
@@ -183,39 +191,14 @@ class EngyMock(WithoutSocket, Expecting, Judging):
             raise MockError(f"{type(clock).__name__} cannot be moved: leave out clock= for one that can")
         return clock
 
-    def when(self, *functions: Callable[[GenerationRequest], object], **words: Unpack[Words]) -> When:
-        """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
+    def play(self, cassette: str | Path, replay: Manner = "strict") -> None:
+        """Answer from a cassette from now on, until a reset; raises MockError for a file that is none.
 
-        A function takes the request and says whether it fits: true or None if so, or a text, which is the reason
-        why not. The words:
-
-        - `endpoint`: chat, completions, messages, responses or inference, which ask a model for an answer;
-          models, count_tokens and records are met by rules alone that name them. `surface`: v1 or v5.
-        - `model`: the model, with or without the vendor in front. `stream`: whether a stream is asked for.
-        - `says`: a text in the last user turn, or in the raw prompt. `system`: a text in a system turn.
-        - `offers`: the name of a tool that is offered. `tool_result`: whether the last turn is the result of a
-          tool, or a text in such a result.
-        - `key`: the API key. `header`: headers by name. `field`: fields of the body by path, like
-          `{"metadata.user": "x"}`.
-        - `refused`: the status with which the service itself has refused; such rules take faults only.
-
-        What comes behind it is `reply`, `refuse`, `let_through` or `faults`. Raises MockError for an unknown word.
+        Rules with answers stand before it, and rules with faults mar what it says.
         """
-        from engy_mock.scripting.matchers import conditions
-        from engy_mock.scripting.when import When
+        from engy_mock.recording.replay import player
 
-        named = [f"{word}={value!r}" for word, value in words.items()]
-        named = [getattr(function, "__name__", repr(function)) for function in functions] + named
-        description = f"when({', '.join(named)})"
-        return When(self.gateway.script, conditions(functions, words), description, dict(words))
-
-    def scenario(self, wanted: str | Path | Scenario) -> Scene:
-        """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.
-
-        What it gives back tells the phase and can `go` to another one, or `end` it. Raises MockError with the line
-        of what is wrong.
-        """
-        return self.gateway.scenes.begin(wanted)
+        self.gateway.replay = player(cassette, replay)
 
     def account(self, name: str | None = None, *, key: str | None = None, **terms: Unpack[Terms]) -> Account:
         """Open an account with a key of its own: `key = engy.account(balance_micro=50).key`.
@@ -261,6 +244,7 @@ class EngyMock(WithoutSocket, Expecting, Judging):
 
     def reset(self) -> None:
         """Forget all that has happened, changed time and settings too, and break off answers under way."""
+        self.gateway.replay = self._first_replay
         self.gateway.reset()
         self.gateway.settings = replace(self._first_settings)
         if isinstance(self.gateway.clock, StandingClock):
@@ -366,13 +350,21 @@ class EngyMock(WithoutSocket, Expecting, Judging):
 
             self._shell = Shell(self.gateway, self._limits, time_scale=self._time_scale)
             if self._has_control:
-                from engy_mock.serving.control import add_control
+                from engy_mock.serving.aside import LateControl, watched
 
-                control = add_control(
-                    self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
-                )
-                control.house.complaints = self._complaints
+                watched(self._shell)
+                self._shell.aside = LateControl(self._control)
         return self._shell
+
+    def _control(self) -> Control:
+        from engy_mock.serving.control import control_of
+
+        control = control_of(
+            self._serving_shell(), self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+        )
+        control.house.complaints = self._complaints
+        control.house.judged = self._judged
+        return control
 
 
 @contextmanager

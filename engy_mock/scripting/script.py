@@ -65,6 +65,14 @@ class Script:
         marrer = self._first(marring, asked, identity, known, until, mars=True)
         return None if used is None and marrer is None else Chosen(answer, used, marrer)
 
+    def has_answer(self, asked: Asked) -> bool:
+        """Whether a rule has an answer to a request; nothing is counted."""
+        rules = (*self.rules, *self.more())
+        if not rules:
+            return False
+        answering, _ = self._indexes(rules)
+        return next(answering.fitting(asked, {}), None) is not None
+
     def spend(self, chosen: Chosen, tokens: int) -> None:
         """Note down for the rules that take part in an answer what it comes to."""
         with self._lock:

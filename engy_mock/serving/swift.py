@@ -4,14 +4,14 @@ Only what an answer has to wait for makes a task of the rest of it. The first od
 aiohttp, for good.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import copy_context
 from types import coroutine
-from typing import Any, Protocol, cast
-
-from aiohttp import web
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.endings import end
@@ -19,6 +19,9 @@ from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.wire import Call, Lease
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 log = logging.getLogger("engy_mock")
 
@@ -29,11 +32,11 @@ _MAX_LATE = 64 * 1024
 class House(Protocol):
     """Whoever knows all connections."""
 
-    def enter(self, connection: "Swift") -> None:
+    def enter(self, connection: Swift) -> None:
         """A connection begins."""
         ...
 
-    def leave(self, connection: "Swift") -> None:
+    def leave(self, connection: Swift) -> None:
         """It is lost, or somebody else speaks on it."""
         ...
 
@@ -199,6 +202,9 @@ class Swift(asyncio.Protocol):
             framing = shell.framing(wants_close=top.wants_close)
             telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
         context = copy_context()
+        if not shell.tells_at_once:
+            self._telling = self._loop.create_task(self._go_on(telling), context=context)
+            return
         try:
             signal = context.run(telling.send, None)
         except StopIteration as over:
@@ -206,13 +212,13 @@ class Swift(asyncio.Protocol):
         except ConnectionError:
             self._ended(is_kept=False)
         else:
-            self._telling = self._loop.create_task(self._go_on(telling, signal), context=context)
+            self._telling = self._loop.create_task(self._go_on(_resumed(telling, signal)), context=context)
 
-    async def _go_on(self, telling: Coroutine[Any, Any, bool], signal: Any) -> None:
-        """Tell the rest of an answer that has to wait."""
+    async def _go_on(self, telling: Awaitable[bool]) -> None:
+        """Tell an answer that has to wait, or the rest of it."""
         is_kept = False
         try:
-            is_kept = await _resumed(telling, signal)
+            is_kept = await telling
         except ConnectionError:
             log.debug("the client left before the end of its answer")
         except Exception:

@@ -16,7 +16,7 @@ from engy_mock.scripting.matchers import MATCHERS, Words
 def test_the_words_of_the_marker_are_those_of_the_mock():
     """`strict`, `scenario` and `verify` outside pytest, and all words of EngyMock in the marker."""
     words = set(inspect.signature(EngyMock).parameters) - {"complaints", "loop_factory"}
-    assert set(OF_THE_MARKER) == words
+    assert set(OF_THE_MARKER) == words | {"verdict"}
     with EngyMock(strict=True, scenario="busy-hour", settings={"capacity": 3}) as engy:
         assert (engy.settings.strict, engy.settings.capacity) == (True, 3)
         assert [scene.name for scene in engy.gateway.scenes.stage.scenes] == ["busy-hour"]
