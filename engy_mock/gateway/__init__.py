@@ -32,7 +32,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import Engine, Prepared
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
@@ -280,10 +280,20 @@ class Gateway:
         """The model's own words."""
         if understood.generation is not None:
             return understood.generation
-        generation = self._engine.generate(understood.prepared)
+        generation = self._asked_for(understood.prepared) or self._engine.generate(understood.prepared)
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _asked_for(self, prepared: Prepared) -> Generation | None:
+        """What the question asks for, where the setting lets it."""
+        style = self.settings.answers
+        if style == "plain":
+            return None
+        # Loaded here, not above: a mock that speaks plainly does not pay for it.
+        from engy_mock.model.answers import answer
+
+        return answer(self._engine, prepared, is_always=style == "markdown")
 
     def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
         """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
@@ -40,9 +40,10 @@ class Settings:
     `workers`: what the pretend workers can promise. `capacity`: so many requests of all accounts together
     are answered at once, None for any number. `overflow_wording`: whose phrase refuses a prompt that does not
     fit. `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment line, or in messages a ping,
-    comes every so many seconds. `pace`: how fast answers come, by a profile (instant, realistic, slow), in
-    tokens a second, or as a `Tempo`; `pace_by_model` says otherwise for a model. That takes real time under a
-    clock that waits, none under one that stands.
+    comes every so many seconds. `answers`: plain sentences, what the question asks for in words (asked), or
+    Markdown always (markdown). `pace`: how fast answers come, by a profile (instant, realistic, slow), in tokens
+    a second, or as a `Tempo`; `pace_by_model` says otherwise for a model. That takes real time under a clock that
+    waits, none under one that stands.
     """
 
     closed_accounts: bool = False
@@ -64,6 +65,7 @@ class Settings:
     overflow_wording: Wording = "engy"
     keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
     ping_seconds: Annotated[float, Limits(gt=0)] | None = None
+    answers: Literal["plain", "asked", "markdown"] = "plain"
     pace: Wanted = "instant"
     pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
 
