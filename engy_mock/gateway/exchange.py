@@ -64,12 +64,12 @@ class Exchange:
         charge = self.cost(generation.usage)
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
-            encoder = dialect.encoder(self._envelope(generation, settings, now))
+            encoder = dialect.encoder(self._envelope(generation, settings, now, charge))
             return Stream(self, generation, encoder, charge, most)
         memory = self.memory if dialect.has_one_id else None
         body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
         if body is None:
-            body = dialect.body(generation, self._envelope(generation, settings, now))
+            body = dialect.body(generation, self._envelope(generation, settings, now, charge))
             if memory is not None:
                 memory.keep(generation, int(now), charge, entry.request_id, body)
         self.close(generation.usage, charge)
@@ -101,7 +101,8 @@ class Exchange:
             steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
             entry.generation = generation
-            envelope = self._envelope(generation, settings, now)
+            usage = _NOTHING.usage if generation is None else generation.usage
+            envelope = self._envelope(generation, settings, now, self.cost(usage))
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
@@ -125,7 +126,9 @@ class Exchange:
             running_on=trouble.running_on,
         )
 
-    def _envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
+    def _envelope(
+        self, generation: Generation | None, settings: Settings, now: float, charged_micro: int
+    ) -> Envelope:
         """What stands around this answer; around a failure alone where there is none."""
         usage = _NOTHING.usage if generation is None else generation.usage
         prepared, route = self.prepared, self.route
@@ -135,7 +138,7 @@ class Exchange:
             surface=route.surface,
             receipt=Receipt(
                 request_id=self.entry.request_id,
-                charged_micro=self.cost(usage),
+                charged_micro=charged_micro,
                 proof=None if prepared is None or generation is None else prepared.proof(generation.choices),
             ),
             created=int(now),

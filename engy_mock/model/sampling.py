@@ -5,6 +5,7 @@ Order: penalties and bias, temperature, `top_k`, `top_p`, `min_p`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import exp, inf, pow
 
 from engy_mock.model.distribution import Distribution
@@ -48,6 +49,21 @@ class Knobs:
     def changes_weights(self) -> bool:
         """Penalties or a bias move single tokens, so every step must look at them."""
         return bool(self.presence_penalty or self.frequency_penalty or self.logit_bias)
+
+
+@lru_cache(maxsize=256, typed=True)
+def knobs_without_bias(
+    temperature: float, top_p: float, top_k: int | None, min_p: float, presence: float, frequency: float
+) -> Knobs:
+    """These numbers, which are the same for most requests."""
+    return Knobs(
+        temperature=temperature,
+        top_p=top_p,
+        top_k=top_k,
+        min_p=min_p,
+        presence_penalty=presence,
+        frequency_penalty=frequency,
+    )
 
 
 def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]) -> Distribution:

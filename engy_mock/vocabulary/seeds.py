@@ -6,6 +6,7 @@ package may import `random`, `uuid` or `secrets`.
 
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol, TypeVar
 
@@ -23,12 +24,18 @@ def digest(*parts: Part) -> bytes:
         if isinstance(part, bytes):
             pieces.append(b"b%d:%b" % (len(part), part))
         elif isinstance(part, str):
-            data = part.encode("utf-8", "surrogatepass")
-            pieces.append(b"s%d:%b" % (len(data), data))
+            pieces.append(_text(part))
         else:
             data = b"%d" % part
             pieces.append(b"i%d:%b" % (len(data), data))
     return blake2b(b"".join(pieces), digest_size=32).digest()
+
+
+@lru_cache(maxsize=256)
+def _text(part: str) -> bytes:
+    """A part that is text: most are the same at every call."""
+    data = part.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(data), data)
 
 
 def hex_id(length: int, *parts: Part) -> str:
