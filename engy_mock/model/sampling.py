@@ -82,17 +82,15 @@ def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]
 
 
 def _shifted(distribution: Distribution, shifts: Mapping[int, float], excess: float) -> dict[int, float]:
-    """The weights of these tokens; written out, since long texts ask for very many."""
+    """The weights of these tokens, which are very many in long texts: few of them are special at any place."""
     special, known, single = distribution.special, distribution.base.known, distribution.base.single.chance
     scale = distribution.scale
     rest = scale * distribution.base.scale
-    weights: dict[int, float] = {}
-    for token, shift in shifts.items():
+    factors = {shift: exp(shift - excess) for shift in set(shifts.values())}
+    weights = {token: rest * single[token] * factors[shift] for token, shift in shifts.items()}
+    for token in shifts.keys() & (known.keys() | special.keys()):
         p = special.get(token)
-        if p is None:
-            p = known.get(token)
-            p = rest * single[token] if p is None else scale * p
-        weights[token] = p * exp(shift - excess)
+        weights[token] = (scale * known[token] if p is None else p) * factors[shifts[token]]
     return weights
 
 
