@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
@@ -26,6 +27,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
@@ -46,6 +48,9 @@ from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
+if TYPE_CHECKING:
+    from engy_mock.gateway.replaying import Replay
+
 _log = logging.getLogger("engy_mock")
 
 
@@ -53,7 +58,8 @@ _log = logging.getLogger("engy_mock")
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one.
+    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    recorded, and answers before the model does.
     """
 
     seed: int = 0
@@ -69,6 +75,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    replay: "Replay | None" = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
@@ -108,6 +115,8 @@ class Gateway:
         self.defects = []
         self._understanding.forget()
         self._direction.forget()
+        if self.replay is not None:
+            self.replay.rewind()
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -118,11 +127,19 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body of a call is read; None for nothing, as is usual."""
-        if not self.script.early_rules():
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read."""
+        return bool(self.script.early_rules())
+
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual.
+
+        `note` is told its place in the journal if it is answered at once.
+        """
+        if not self.looks_at_heads:
             return None
-        found = met(call, self, lambda route: self._account(call, route))
+        found = met(call, self, lambda route: self._account(call, route), note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
@@ -165,7 +182,14 @@ class Gateway:
                 steps = preflight(call, entry, self.settings.cors_origins)
                 # Browsers remember the answer for as long as they like: only what fails is worth a note.
                 journal = journal if entry.error else None
+                entry.course.at_once()
                 return steps
+            if self.replay is not None:
+                from engy_mock.gateway.replaying import said_again
+
+                again = said_again(call, body, entry, self.replay, self, self._direction)
+                if again is not None:
+                    return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)
@@ -185,6 +209,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                timing=timing(self.settings, prepared.card.id, self.fleet.under_way - 1, request_id),
                 memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
@@ -310,6 +335,7 @@ class Gateway:
                 hurries = self.settings.hurries_retries
                 refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
+        entry.course.at_once()
         return iter((Whole(exchange.head(JSON), data),))
 
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
@@ -334,7 +360,9 @@ class Gateway:
         data = route.dialect.error(error, route.surface, entry.request_id)
         headers = refusal_headers(error, route, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
-        return iter((Whole(head, data),))
+        whole = Whole(head, data)
+        entry.course.at_once(whole)
+        return iter((whole,))
 
 
 __all__ = ["Gateway", "Settings"]
