@@ -86,9 +86,9 @@ def _shifted(distribution: Distribution, shifts: Mapping[int, float], excess: fl
     special, known, single = distribution.special, distribution.base.known, distribution.base.single.chance
     scale = distribution.scale
     rest = scale * distribution.base.scale
-    factors = {shift: exp(shift - excess) for shift in set(shifts.values())}
+    factors = {shift: exp(shift - excess) for shift in dict.fromkeys(shifts.values())}
     weights = {token: rest * single[token] * factors[shift] for token, shift in shifts.items()}
-    for token in shifts.keys() & (known.keys() | special.keys()):
+    for token in filter(shifts.__contains__, (*known, *special)):
         p = special.get(token)
         weights[token] = (scale * known[token] if p is None else p) * factors[shifts[token]]
     return weights

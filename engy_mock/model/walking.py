@@ -108,7 +108,6 @@ class Walker(Reader):
         begin = start = len(tokens)
         mark = self._mixed_up()
         while turn < last:
-            begin = len(tokens)
             nodes = nodes_of(agenda.candidates(turn))
             count, place = len(nodes), 0
             if count > 1:
@@ -121,25 +120,24 @@ class Walker(Reader):
             if node.first < 0 or node.first in blanks:
                 break
             tokens += node.run
-            ahead = crc32(node.packed, mark)
-            while (branches := node.branches) and len(tokens) < stop:
+            end, ahead = len(tokens), crc32(node.packed, mark)
+            while (branches := node.branches) and end < stop:
                 shares = node.shares
-                place = bisect_right(borders(shares), at(len(tokens) + lead)) if shares else len(branches)
+                place = bisect_right(borders(shares), at(end + lead)) if shares else len(branches)
                 if place >= len(branches):
                     break
                 node = branches[place][1]
                 tokens += node.run
-                ahead = crc32(node.packed, ahead)
-            over = len(tokens) - stop
-            if branches or over > 0:
-                if over < 0:
-                    del tokens[begin:]
-                else:
-                    del tokens[stop:]
-                    self._active = ((node, len(node.run) - over, 1.0),)
-                    self._is_border = False
+                end, ahead = len(tokens), crc32(node.packed, ahead)
+            if end < stop and branches:
+                del tokens[begin:]
                 break
-            begin, mark = len(tokens), ahead
+            if end > stop or branches:
+                del tokens[stop:]
+                self._active = ((node, len(node.run) - end + stop, 1.0),)
+                self._is_border = False
+                break
+            begin, mark = end, ahead
             if turn == self._sentences:
                 nodes_of = language.phrases.nodes_of(is_spaced=True)
             turn += 1

@@ -19,23 +19,15 @@ _UNIT = 1.0 / (1 << 53)
 
 def digest(*parts: Part) -> bytes:
     """32 bytes that stand for these parts in this order; no two different lists of parts share them."""
-    pieces: list[bytes] = []
-    for part in parts:
-        if isinstance(part, bytes):
-            pieces.append(b"b%d:%b" % (len(part), part))
-        elif isinstance(part, str):
-            pieces.append(_text(part))
-        else:
-            data = b"%d" % part
-            pieces.append(b"i%d:%b" % (len(data), data))
-    return blake2b(b"".join(pieces), digest_size=32).digest()
+    told = [b"b%d:%b" % (len(part), part) if isinstance(part, bytes) else _told(part) for part in parts]
+    return blake2b(b"".join(told), digest_size=32).digest()
 
 
-@lru_cache(maxsize=256)
-def _text(part: str) -> bytes:
-    """A part that is text: most are the same at every call."""
-    data = part.encode("utf-8", "surrogatepass")
-    return b"s%d:%b" % (len(data), data)
+@lru_cache(maxsize=256, typed=True)
+def _told(part: str | int) -> bytes:
+    """A part that is no bytes, as it is digested; most are the same at every call."""
+    kind, data = (b"i", b"%d" % part) if isinstance(part, int) else (b"s", part.encode("utf-8", "surrogatepass"))
+    return b"%b%d:%b" % (kind, len(data), data)
 
 
 def hex_id(length: int, *parts: Part) -> str:
