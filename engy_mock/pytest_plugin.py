@@ -20,13 +20,25 @@ LOOPBACK = "127.0.0.1,localhost,::1"
 FOREIGN_KEYS = ("ANTHROPIC_AUTH_TOKEN",)
 """The variables by which official clients find service and key; in a test they lead to the mock (Q-42)."""
 
-OF_THE_MARKER = ("clock", "limits", "scenario", "seed", "settings", "strict", "time_scale", "verify")
+OF_THE_MARKER = (
+    "cassette",
+    "clock",
+    "limits",
+    "replay",
+    "scenario",
+    "seed",
+    "settings",
+    "strict",
+    "time_scale",
+    "verdict",
+    "verify",
+)
 """What the marker `engy` takes."""
 
 OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
 """What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
 
-OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verify": bool}
+OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
 _MOCKS = pytest.StashKey[list["EngyMock"]]()
@@ -55,8 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): how the pretend "
-        "service of this test is; scenario is a name, a path or a list, clock 'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=, "
+        "verdict=): how the pretend service of this test is; scenario is a name, a path or a list, cassette a "
+        "path, clock 'wall' or a clock",
     )
 
 
@@ -186,6 +199,9 @@ def _lent(
         except MockError as error:
             place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
             raise MockError(f"{place}: {error}") from None
+    if "cassette" in asked:
+        # A path is seen from the test's own folder, wherever pytest was started.
+        engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
     for name in PROXY_EXCEPTIONS:
         others = os.environ.get(name)
         monkeypatch.setenv(name, f"{others},{LOOPBACK}" if others else LOOPBACK)
@@ -202,6 +218,8 @@ def _lent(
         raise engy.gateway.defects[0]
     if asked.get("verify") and request.session.testsfailed == failures:
         engy.verify()
+    if "verdict" in asked and request.session.testsfailed == failures:
+        engy.verdict(fail_level=asked["verdict"]).check()
 
 
 def _set(engy: EngyMock, name: object, value: Any) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LOOKS_EVERY = 0.5
 """Seconds between two looks at files that may have been saved."""
 
+LOOKS_FOR_GARBAGE = (50_000, 20, 100)
+"""After how many new objects the collector looks at the youngest, and how often then at the others."""
+
 GREETING = """\
 engy-mock {version} serves at {base_url}
 key: {key}
@@ -37,7 +40,6 @@ control: {origin}/_mock/openapi.json
 
 def serve(given: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
-    import gc
     import signal
     import threading
 
@@ -53,8 +55,7 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
-        # What is there by now stays: nobody has to look through it for garbage again and again.
-        gc.freeze()
+        _leave_alone_what_stays()
         greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
         print(
             greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
@@ -92,6 +93,7 @@ def made(files: Files) -> EngyMock:
         cors_origins=frozenset(options["cors-origin"]),
         hurries_retries=False,
         scenario_header=bool(options["scenario-header"]),
+        answers=options["answers"],
         **settings_of(options["pace"]),
     )
     engy = EngyMock(
@@ -101,6 +103,8 @@ def made(files: Files) -> EngyMock:
         clock=WallClock() if options["wall-clock"] or is_paced else StandingClock(),
         settings=settings,
         scenario_folders=options["scenarios"],
+        cassette=options["cassette"],
+        replay=options["replay"],
         control=not options["no-control"],
         control_token=options["control-token"],
         complaints=lambda: files.complaints,
@@ -137,6 +141,18 @@ def _fastest_loop() -> Callable[[], AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
+
+
+def _leave_alone_what_stays() -> None:
+    """Spare the collector of garbage what lives as long as the server, and let it look less often.
+
+    A look at everything takes a quarter of a second while a thousand streams are open, and all of them wait.
+    """
+    import gc
+
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*LOOKS_FOR_GARBAGE)
 
 
 def _raise_file_limit() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
@@ -30,7 +31,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import Engine, Prepared
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
@@ -48,6 +49,9 @@ from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
+if TYPE_CHECKING:
+    from engy_mock.gateway.replaying import Replay
+
 MAX_REMEMBERED_BODY = 16 * 1024
 
 _log = logging.getLogger("engy_mock")
@@ -60,7 +64,8 @@ _what = lru_cache(maxsize=64)(digest)
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one.
+    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    recorded, and answers before the model does.
     """
 
     seed: int = 0
@@ -76,6 +81,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    replay: "Replay | None" = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
@@ -115,6 +121,8 @@ class Gateway:
         self.defects = []
         self._understanding.forget()
         self._direction.forget()
+        if self.replay is not None:
+            self.replay.rewind()
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -182,6 +190,12 @@ class Gateway:
                 journal = journal if entry.error else None
                 entry.course.at_once()
                 return steps
+            if self.replay is not None:
+                from engy_mock.gateway.replaying import said_again
+
+                again = said_again(call, body, entry, self.replay, self, self._direction)
+                if again is not None:
+                    return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)
@@ -257,10 +271,20 @@ class Gateway:
         """The model's own words."""
         if understood.generation is not None:
             return understood.generation
-        generation = self._engine.generate(understood.prepared)
+        generation = self._asked_for(understood.prepared) or self._engine.generate(understood.prepared)
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _asked_for(self, prepared: Prepared) -> Generation | None:
+        """What the question asks for, where the setting lets it."""
+        style = self.settings.answers
+        if style == "plain":
+            return None
+        # Loaded here, not above: a mock that speaks plainly does not pay for it.
+        from engy_mock.model.answers import answer
+
+        return answer(self._engine, prepared, is_always=style == "markdown")
 
     def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
         """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).
