@@ -52,12 +52,15 @@ class Tape(Protocol):
 
 
 class Nobody:
-    """Stands where a service would, and is never asked."""
+    """Stands where a service would, and is never asked for anything."""
+
+    looks_at_heads = True
+    """The short way is for answers that are there at once."""
 
     def __init__(self) -> None:
         self.clock: Clock = WallClock()
 
-    def before_body(self, call: Call) -> Doorstep | None:
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
         """Nothing happens before a body is read."""
         return None
 
