@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,7 @@ def verify(options: argparse.Namespace) -> int:
     try:
         key = key_of(options.key_env)
         place = upstream(options.base_url, key)
-        server = Probe(scheme=place.scheme, host=place.host, port=place.port, prefix=place.prefix)
+        server = Probe(scheme=place.scheme, host=place.host, port=place.port, prefix=place.prefix or "/v1")
         survey = begun(server, key or "", options.model, options.limit_micro)
     except MockError as error:
         print(f"engy-mock: {error}", file=sys.stderr)
@@ -88,6 +87,8 @@ def _summed_up(survey: Survey, results: list[Result], *, is_json: bool) -> int:
     skipped = sum(result.skipped is not None for result in results)
     code = 1 if differing else 2 if skipped else 0
     if is_json:
+        import json
+
         document = {
             "model": survey.model,
             "estimate_micro": survey.estimate_micro,
