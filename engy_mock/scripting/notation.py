@@ -19,19 +19,12 @@ MAX_DEPTH = 16
 MAX_NUMBER = 400
 """How many characters a number may have; those of the largest float are fewer."""
 
+NO_ANCHORS = "anchors and aliases are refused"
+
 CHECKED = frozenset({"int", "float", "bool"})
 TAGS = frozenset({"map", "seq", "str", "int", "float", "bool", "null"})
 
 Place = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How large a file may be that a program has written: bytes, values, and levels of them."""
-
-    bytes: int
-    nodes: int
-    depth: int
 
 
 class _Loader(yaml.SafeLoader):
@@ -51,7 +44,7 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         where = f"{self._source}, line {event.start_mark.line + 1}"
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise MockError(f"{where}: anchors and aliases are refused. A reply can be named under `replies`.")
+            raise MockError(f"{where}: {NO_ANCHORS}. A reply can be named under `replies`.")
         is_key = isinstance(parent, yaml.MappingNode) and index is None
         self._left -= not is_key
         self._depth += 1
@@ -73,10 +66,32 @@ _Loader.yaml_implicit_resolvers = _PLAIN
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same in C where that is there, for what may be large: limits are looked at when all is read."""
+    """The same words, read by libyaml where it is there: for files of which much may be asked."""
 
 
 _QuickLoader.yaml_implicit_resolvers = _PLAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How large a file may be: its bytes, its values, and how many of them stand inside each other."""
+
+    bytes: int = MAX_BYTES
+    nodes: int = MAX_NODES
+    depth: int = MAX_DEPTH
+
+
+BY_HAND = Bounds()
+"""What people write is no larger than this."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """How much more a file may have, and which of its values have been met."""
+
+    nodes: int
+    depth: int
+    met: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -112,14 +127,13 @@ def read_file(path: Path) -> Sheet:
     return read(data, str(path), is_json=path.suffix == ".json")
 
 
-def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds | None = None) -> Sheet:
+def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY_HAND) -> Sheet:
     """The value of a text in UTF-8; raises MockError that says where and why not. JSON is read as nothing else.
 
-    `bounds` stand for those of files that people write.
+    Files whose bounds are wider than those of scenarios are read by the quickest loader that is there.
     """
-    most = MAX_BYTES if bounds is None else bounds.bytes
-    if len(data) > most:
-        raise MockError(f"{source}: has {len(data)} bytes, at most {most} allowed")
+    if len(data) > bounds.bytes:
+        raise MockError(f"{source}: has {len(data)} bytes, at most {bounds.bytes} allowed")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -131,18 +145,16 @@ def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds | No
     sheet = Sheet(source, None)
     loader = None
     try:
-        loader = _Loader(text, source) if bounds is None else _QuickLoader(text)
+        loader = _Loader(text, source) if bounds == BY_HAND else _QuickLoader(text)
         node = loader.get_single_node()
-        if node is not None and bounds is not None:
-            _check_bounds(node, source, bounds)
         if node is not None:
-            _walk(node, (), sheet)
+            _walk(node, (), sheet, _Room(bounds.nodes, bounds.depth))
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
         raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
     except RecursionError:
-        raise MockError(f"{source}: nested deeper than {MAX_DEPTH} levels") from None
+        raise MockError(f"{source}: nested deeper than {bounds.depth} levels") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -163,29 +175,17 @@ def _strict(text: str, source: str) -> Any:
         return None  # too long a number, or too deep: the limits below say where
 
 
-def _check_bounds(top: yaml.Node, source: str, bounds: Bounds) -> None:
-    """Raise MockError for too many values, for too many levels, and for what stands for another."""
-    seen: set[int] = set()
-    level = [top]
-    for _ in range(bounds.depth + 1):
-        inner: list[yaml.Node] = []
-        for node in level:
-            if id(node) in seen or len(seen) >= bounds.nodes:
-                what = "an alias" if id(node) in seen else f"more than {bounds.nodes} values"
-                raise MockError(f"{source}, line {node.start_mark.line + 1}: {what}")
-            seen.add(id(node))
-            if isinstance(node, yaml.SequenceNode):
-                inner += node.value
-            elif isinstance(node, yaml.MappingNode):
-                inner += [value for _, value in node.value]
-        level = inner
-    if level:
-        raise MockError(f"{source}, line {level[0].start_mark.line + 1}: nested deeper than {bounds.depth} levels")
-
-
-def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
-    """Note the line of everything; raise MockError for doubles and tags."""
+def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
+    """Note the line of everything; raise MockError for doubles, tags, and what is too much."""
     line = node.start_mark.line + 1
+    room.nodes -= 1
+    if room.nodes < 0:
+        raise MockError(f"{sheet.source}, line {line}: too many values")
+    if id(node) in room.met:
+        raise MockError(f"{sheet.source}, line {line}: {NO_ANCHORS}")
+    room.met.add(id(node))
+    if len(path) > room.depth:
+        raise MockError(f"{sheet.source}, line {line}: nested deeper than {room.depth} levels")
     if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
@@ -193,7 +193,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
         _check_word(node, sheet.at(path))
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
-            _walk(item, (*path, place), sheet)
+            _walk(item, (*path, place), sheet, room)
     elif isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
         for key, value in node.value:
@@ -206,7 +206,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
             seen[key.value] = at
             sheet.lines.setdefault((*path, key.value), at)
-            _walk(value, (*path, key.value), sheet)
+            _walk(value, (*path, key.value), sheet, room)
 
 
 def _check_word(node: yaml.ScalarNode, place: str) -> None:

@@ -107,8 +107,11 @@ class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
     `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
-    `leases` those that may not be used for long. `watch` is told of every exchange.
+    `leases` those that may not be used for long. `watch` is told of every exchange. An answer begins where its
+    request comes in, without a task, where it `tells_at_once`.
     """
+
+    tells_at_once = True
 
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = limits or Limits()

@@ -53,6 +53,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
     annex: Callable[[], str] | None = None
+    replay: object = None
     looks_at_heads: bool = False
 
     def before_body(self, call: Call, note: Callable[[Any], None] | None = None) -> None:
