@@ -90,7 +90,12 @@ DRIFTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", DRIFTS)
+QUICK = ("another status", "no end mark", "another envelope")
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in DRIFTS]
+)
 def test_drift_is_found(engy, capsys, case):
     """Each way in which a rule makes the server another one is told at the check that shows it."""
     words, change, expected = DRIFTS[case]
@@ -220,6 +225,7 @@ def test_the_key_is_shown_to_nobody_else(engy, capsys):
         assert engy.api_key not in said.out + said.err
 
 
+@pytest.mark.slow
 def test_another_model_and_its_price(engy, capsys):
     """The estimate is made of the prices that the server tells."""
     code, _, cheap = told(engy, capsys)
@@ -304,6 +310,7 @@ def test_shapes(expected, found, said):
     assert bool(told) == bool(said)
 
 
+@pytest.mark.slow
 def test_the_mock_through_a_recorder_is_the_same(engy, capsys, tmp_path):
     """A recorder changes nothing that a client could tell."""
     from tests.recording.conftest import recorders

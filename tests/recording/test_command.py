@@ -55,6 +55,7 @@ def ask(base_url):
         return client.post(f"{base_url}/chat/completions", json=CHAT, headers={"Authorization": "Bearer any-key"})
 
 
+@pytest.mark.slow
 def test_record_then_serve(service, tmp_path, start):
     """What was recorded by one command is served by another, after both have ended in peace."""
     path = tmp_path / "france.yaml"
@@ -71,6 +72,7 @@ def test_record_then_serve(service, tmp_path, start):
     assert ask(re.search(r"serves at (\S+)\n", said)[1]).content == before.content
 
 
+@pytest.mark.slow
 def test_killed_between_two_exchanges(service, tmp_path, start):
     """Whatever the client has heard to the end is in the file, though the recorder never closes it."""
     path = tmp_path / "x.yaml"

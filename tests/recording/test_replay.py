@@ -256,6 +256,7 @@ def test_what_a_cassette_cannot_be(tmp_path):
         EngyMock(cassette=7)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_marker(played, pytester):
     """A test names its cassette, seen from its own folder."""
     path, _ = played
