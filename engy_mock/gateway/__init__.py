@@ -6,6 +6,7 @@ Everything is decided before the first step; the books are closed before the las
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -25,19 +26,20 @@ from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
+from engy_mock.gateway.patience import Patience, Watched
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import Engine, Prepared
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.clock import Clock, StandingClock
+from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
 from engy_mock.vocabulary.errors import (
     ApiError,
     InvalidKey,
@@ -51,7 +53,12 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
+MAX_REMEMBERED_BODY = 16 * 1024
+
 _log = logging.getLogger("engy_mock")
+
+_what = lru_cache(maxsize=64)(digest)
+"""The digests of the calls that came last, as clients under load ask the same again and again."""
 
 
 @dataclass(slots=True)
@@ -81,6 +88,7 @@ class Gateway:
     identities: Identities = field(init=False)
     _understanding: Understanding = field(init=False)
     _lock: Lock = field(default_factory=Lock)
+    _patience: Patience | None = None
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
@@ -92,6 +100,7 @@ class Gateway:
         self._engine = Engine(self.catalog, self.seed)
         self._understanding = Understanding(self, self._engine)
         self.identities = Identities(self.seed)
+        self._patience = Patience(self.clock) if isinstance(self.clock, PatientClock) else None
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -115,6 +124,8 @@ class Gateway:
         self.defects = []
         self._understanding.forget()
         self._direction.forget()
+        if self._patience is not None:
+            self._patience.forget()
         if self.replay is not None:
             self.replay.rewind()
 
@@ -151,12 +162,16 @@ class Gateway:
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
         origin = call.headers.get("origin")
+        if self._patience is not None:
+            self._patience.came(call)
         steps = self._answered(call, origin, note)
+        if self._patience is not None:
+            steps = Watched(steps, call, self._patience)
         return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = digest(call.method, call.path, call.body)
+        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
@@ -265,10 +280,20 @@ class Gateway:
         """The model's own words."""
         if understood.generation is not None:
             return understood.generation
-        generation = self._engine.generate(understood.prepared)
+        generation = self._asked_for(understood.prepared) or self._engine.generate(understood.prepared)
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _asked_for(self, prepared: Prepared) -> Generation | None:
+        """What the question asks for, where the setting lets it."""
+        style = self.settings.answers
+        if style == "plain":
+            return None
+        # Loaded here, not above: a mock that speaks plainly does not pay for it.
+        from engy_mock.model.answers import answer
+
+        return answer(self._engine, prepared, is_always=style == "markdown")
 
     def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
         """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).

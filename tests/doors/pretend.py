@@ -23,8 +23,13 @@ class Settings:
     cors_origins: frozenset[str] = frozenset()
     hurries_retries: bool = True
     scenario_header: bool = False
+    answers: str = "plain"
     pace: Any = "instant"
     pace_by_model: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(wanted: "Settings | None") -> "Settings":
+        return wanted or Settings()
 
 
 class Catalog:
