@@ -230,6 +230,7 @@ class EngyMock(WithoutSocket, Expecting):
         self.gateway.reset()
         self.gateway.settings = replace(self._first_settings)
         if isinstance(self.gateway.clock, StandingClock):
+            self.gateway.clock.stand()
             self.gateway.clock.set(self._first_time)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
@@ -329,7 +330,12 @@ class EngyMock(WithoutSocket, Expecting):
                 from engy_mock.serving.control import add_control
 
                 control = add_control(
-                    self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+                    self._shell,
+                    self.gateway,
+                    reset=self.reset,
+                    api_key=self.api_key,
+                    token=self._control_token,
+                    scheme="http" if self._tls is None else "https",
                 )
                 control.house.complaints = self._complaints
         return self._shell

@@ -33,6 +33,7 @@ class House:
     version: str
     reset: Callable[[], None]
     watch: Watch
+    scheme: str = "http"
     complaints: Callable[[], Sequence[str]] = tuple
     metrics: Callable[[], tuple[str, bytes]] | None = None
     folders: Sequence[Path] = ()
@@ -42,8 +43,9 @@ class House:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One call: the name in its path, and query and body as the forms of its row say."""
+    """One call: the name in its path, query and body as the forms of its row say, and the host it was sent to."""
 
     name: str = ""
+    host: str = ""
     query: Any = None
     body: Any = None
