@@ -68,7 +68,7 @@ def various():
     engy = EngyMock(control=True, seed=7)
     engy.when(says="cut").reply("one two three four", faults=[{"kind": "cut", "after": 2}])
     engy.when(says="hush").reply("one two three four", faults=["stall"], delay=2.0)
-    engy.when(says="rate").refuse(429, "slow \"down\", it's too much", retry_after=3)
+    engy.when(says="rate").refuse(429, 'slow "down", it\'s too much', retry_after=3)
     engy.when(says="tool").reply(tool_calls=[ToolCall("get_weather", city="Paris")], reasoning="Hm.")
     for path in BODIES:
         for stream in (False, path != "/v1/completions"):
@@ -183,7 +183,10 @@ def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
     [
         ("cut", {"kind": "cut"}),
         ("reset after=2", {"kind": "reset", "after": 2}),
-        ("x text='a b=c' more=(1, 'y z=2') rate=0.5", {"kind": "x", "text": "a b=c", "more": [1, "y z=2"], "rate": 0.5}),
+        (
+            "x text='a b=c' more=(1, 'y z=2') rate=0.5",
+            {"kind": "x", "text": "a b=c", "more": [1, "y z=2"], "rate": 0.5},
+        ),
         ("x words={'a': None, 'b': True}", {"kind": "x", "words": {"a": None, "b": True}}),
     ],
 )
@@ -199,7 +202,21 @@ def test_what_is_no_fault_is_not_read(written):
 
 @pytest.mark.parametrize(
     "value",
-    [1, -2.5, None, True, "", "it's", 'say "it\'s"', "é\n\ud800\x00", [], {}, (), (1,), {"a": [1, {"b": "x" * 200}]}]
+    [
+        1,
+        -2.5,
+        None,
+        True,
+        "",
+        "it's",
+        'say "it\'s"',
+        "é\n\ud800\x00",
+        [],
+        {},
+        (),
+        (1,),
+        {"a": [1, {"b": "x" * 200}]},
+    ]
     + [["x" * 60, "y" * 60], ("a" * 60, "b" * 60, "c")],
 )
 def test_literals_are_what_they_stand_for(value):

@@ -108,8 +108,9 @@ def _control(row: Operation, names: Mapping[Any, Any]) -> dict[str, Any]:
     ]
     refusals += ["409"] if row.path == "clock" and row.method == "PATCH" else []
     refused = {"application/json": {"schema": {"$ref": REF.format(model="ControlRefusal")}}}
+    named = (row.path or "the_page").replace("/{name}", "_one").replace(".", "_")
     told: dict[str, Any] = {
-        "operationId": f"{row.method.lower()}_{(row.path or 'the_page').replace('/{name}', '_one').replace('.', '_')}",
+        "operationId": f"{row.method.lower()}_{named}",
         "tags": ["control"],
         "summary": row.summary,
         "security": [] if row.is_open else [{"control": []}],

@@ -166,7 +166,9 @@ def key_header(path: str, key: str) -> dict[str, str]:
 
 
 def _is_endless(step: Step) -> bool:
-    return (isinstance(step, Wait) and step.seconds == math.inf) or (isinstance(step, Repeat) and step.count is None)
+    return (isinstance(step, Wait) and step.seconds == math.inf) or (
+        isinstance(step, Repeat) and step.count is None
+    )
 
 
 def _is_alike(one: Entry, other: Entry) -> bool:
@@ -177,4 +179,3 @@ def _is_alike(one: Entry, other: Entry) -> bool:
 def _looks(entry: Entry) -> tuple[object, ...]:
     kinds = [written.partition(" ")[0] for written in entry.faults]
     return (entry.status, entry.error, entry.text, len(entry.tool_calls), kinds)
-

@@ -33,7 +33,7 @@ function rowsOf(exchange) {
   const end = { closed: "connection closed", reset: "connection reset", left: "client left" }[exchange.ending];
   if (end) rows.push({ seconds: exchange.seconds, kind: end, said: "", raw: "", tone: "bad" });
   else if (!exchange.is_over) rows.push({ seconds: null, kind: "under way", said: "", raw: "", tone: "open" });
-  let before = 0;
+  let before = rows[0]?.seconds ?? 0;
   for (const row of rows) {
     row.gap = row.seconds === null ? null : row.seconds - before;
     before = row.seconds ?? before;
