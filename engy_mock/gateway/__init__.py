@@ -118,9 +118,14 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read."""
+        return bool(self.script.early_rules())
+
     def before_body(self, call: Call) -> Doorstep | None:
         """What happens before the body of a call is read; None for nothing, as is usual."""
-        if not self.script.early_rules():
+        if not self.looks_at_heads:
             return None
         found = met(call, self, lambda route: self._account(call, route))
         origin = call.headers.get("origin")

@@ -12,7 +12,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
-from engy_mock.gateway.memory import Memory
+from engy_mock.gateway.memory import MAX_WRITES, Memory, Told, Version
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, is_endless, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
@@ -62,16 +62,21 @@ class Exchange:
         entry.status = 200
         entry.generation = generation
         charge = self.cost(generation.usage)
+        memory = self.memory if dialect.has_one_id else None
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
+            version = Version(generation, int(now), charge, most)
+            told = None if memory is None else memory.stream_again(version, entry.request_id)
+            if told is not None:
+                return Stream(self, version, told)
             encoder = dialect.encoder(self._envelope(generation, settings, now))
-            return Stream(self, generation, encoder, charge, most)
-        memory = self.memory if dialect.has_one_id else None
-        body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
+            return Stream(self, version, encoder, memory if memory is not None and memory.note(version) else None)
+        version = Version(generation, int(now), charge)
+        body = None if memory is None else memory.again(version, entry.request_id)
         if body is None:
             body = dialect.body(generation, self._envelope(generation, settings, now))
             if memory is not None:
-                memory.keep(generation, int(now), charge, entry.request_id, body)
+                memory.keep(version, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
         return iter((Whole(self.head(JSON), body),))
@@ -272,12 +277,12 @@ class Stream(Iterator[Step]):
     """
 
     def __init__(
-        self, exchange: Exchange, generation: Generation, encoder: Encoder, charge: int, most: int
+        self, exchange: Exchange, version: Version, said: Encoder | list[Told], memory: Memory | None = None
     ) -> None:
         self._exchange = exchange
-        self._generation = generation
+        self._version = version
         self._sent = 0
-        self._steps = self._tell(encoder, charge, most)
+        self._steps = self._retell(said) if isinstance(said, list) else self._tell(said, memory)
 
     def __next__(self) -> Step:
         return next(self._steps)
@@ -289,15 +294,16 @@ class Stream(Iterator[Step]):
         if exchange.hold.is_open:
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
-            exchange.leave(self._generation.usage, self._sent)
+            exchange.leave(self._version.generation.usage, self._sent)
 
-    def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
-        exchange = self._exchange
+    def _tell(self, encoder: Encoder, memory: Memory | None) -> Generator[Step]:
+        exchange, most = self._exchange, self._version.most
         pieces = size = 0
         waiting: list[bytes] = []
+        told: list[Told] = []
         try:
             yield Begin(exchange.head(*STREAM))
-            for written, is_piece in frames(self._generation, encoder):
+            for written, is_piece in frames(self._version.generation, encoder):
                 while written:
                     sizes = list(accumulate(map(len, written)))
                     fits = bisect_right(sizes, most - size) or int(size == 0)
@@ -306,7 +312,10 @@ class Stream(Iterator[Step]):
                     pieces += fits * is_piece
                     written = written[fits:]
                     if written:
-                        yield Write(b"".join(waiting))
+                        data = b"".join(waiting)
+                        if memory is not None and len(told) < MAX_WRITES:
+                            told.append(Told(data, pieces))
+                        yield Write(data)
                         self._sent = pieces
                         waiting.clear()
                         size = 0
@@ -314,9 +323,24 @@ class Stream(Iterator[Step]):
             exchange.hold.settle(0)
             exchange.entry.status, exchange.entry.error = 500, f"the answer could not be told: {error!r:.500}"
             raise
-        exchange.entry.pieces_sent = pieces
-        exchange.close(self._generation.usage, charge)
-        yield Write(b"".join(waiting))
+        last = Told(b"".join(waiting), pieces)
+        if memory is not None and len(told) < MAX_WRITES:
+            memory.keep_stream(self._version, exchange.entry.request_id, [*told, last])
+        yield from self._end(last)
+
+    def _retell(self, told: list[Told]) -> Generator[Step]:
+        """The same in the words of the last time."""
+        yield Begin(self._exchange.head(*STREAM))
+        for data, pieces in told[:-1]:
+            yield Write(data)
+            self._sent = pieces
+        yield from self._end(told[-1])
+
+    def _end(self, last: Told) -> Generator[Step]:
+        """Close the books before the last byte."""
+        self._exchange.entry.pieces_sent = last.pieces
+        self._exchange.close(self._version.generation.usage, self._version.charged_micro)
+        yield Write(last.data)
         yield End()
 
 

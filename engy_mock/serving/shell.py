@@ -33,6 +33,11 @@ class Service(Protocol):
         """The mock's time."""
         ...
 
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read, so that `before_body` has to be asked."""
+        ...
+
     def before_body(self, call: Call) -> Doorstep | None:
         """What happens before the body is read; None for nothing, as is usual."""
         ...
@@ -76,6 +81,15 @@ class Told(web.StreamResponse):
 KEPT, CLOSED = Told(is_kept=True), Told(is_kept=False)
 
 
+class Speaker(Protocol):
+    """Whoever speaks with the client on a connection."""
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """The connection; None once it is lost."""
+        ...
+
+
 class Turn(NamedTuple):
     """An answer that is under way: since when, and on which loop."""
 
@@ -93,7 +107,7 @@ class Shell:
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
-        self.turns: dict[web.RequestHandler, Turn] = {}
+        self.turns: dict[Speaker, Turn] = {}
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
@@ -107,7 +121,7 @@ class Shell:
         if connection not in self.turns:  # else the server has noted it already, with the end of the head
             self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
         try:
-            if self.leases.is_over(connection, self._service.clock):
+            if self.is_leased_out(connection):
                 await self._reset(request)
                 return CLOSED
             return KEPT if await self._answer(request) else CLOSED
@@ -117,6 +131,15 @@ class Shell:
         finally:
             self.turns.pop(connection, None)
 
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read."""
+        return self._service.looks_at_heads
+
+    def is_leased_out(self, connection: Speaker) -> bool:
+        """Whether a connection must not be used again."""
+        return self.leases.is_over(connection, self._service.clock)
+
     def abandon(self) -> None:
         """Break off all answers that are under way, and forget all leases; may be called from any thread."""
         self.leases.clear()
@@ -124,7 +147,7 @@ class Shell:
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
 
-    def break_off(self, connection: web.RequestHandler, turn: Turn) -> None:
+    def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
         if self.turns.get(connection) is turn and connection.transport is not None:
             connection.transport.abort()
@@ -174,7 +197,9 @@ class Shell:
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
-        doorstep = self._service.before_body(_call(request, b"", None)) if request.body_exists else None
+        doorstep = None
+        if request.body_exists and self._service.looks_at_heads:
+            doorstep = self._service.before_body(_call(request, b"", None))
         if doorstep is not None and doorstep.steps is not None:
             framing, wire = self._framing(request, wants_close=True), ConnectedWire(request, self.leases)
             await Performance(wire, framing, self.pace, self._service.clock).perform(doorstep.steps)
@@ -200,7 +225,7 @@ class Shell:
         with suppress(BodyUnread):
             await read_body(request, self.limits)
         if request.transport is not None:
-            await end(request.transport, request.writer, is_abrupt=True)
+            await end(request.transport, request.writer.drain, is_abrupt=True)
 
     def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
         return self.framing(

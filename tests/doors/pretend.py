@@ -51,6 +51,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
     annex: Callable[[], str] | None = None
+    looks_at_heads: bool = False
 
     def before_body(self, call: Call) -> None:
         """Nothing happens before a body is read."""

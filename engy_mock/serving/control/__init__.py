@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -17,6 +17,7 @@ from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.control.openapi import document
 from engy_mock.serving.control.table import OPERATIONS, PREFIX, Operation, at
 from engy_mock.serving.framing import Framing
+from engy_mock.serving.metrics import Metrics
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.page import files, page
 from engy_mock.serving.page import head as page_head
@@ -127,9 +128,7 @@ def add_control(
     watch = shell.watch = shell.watch or Watch()
     house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch, scheme=scheme)
     # Who has not installed what metrics need, can do without.
-    with suppress(ImportError):
-        from engy_mock.serving.metrics import Metrics
-
+    if find_spec("prometheus_client") is not None:
         house.metrics = Metrics(watch).text
     shell.aside = control = Control(house, Guard(token))
     return control
