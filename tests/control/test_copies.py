@@ -2,9 +2,12 @@
 
 import json
 import subprocess
+from contextlib import suppress
+from typing import Any
 
 import pytest
 import yaml
+from httpx2 import TransportError
 
 from engy_mock import EngyMock, ToolCall
 from engy_mock.cli import main
@@ -13,9 +16,9 @@ from engy_mock.serving.copying.literals import literal
 from engy_mock.serving.copying.written import Unreadable, read_fault
 from tests.control.conftest import Caller
 
-QUESTION = "Why do bridges sway? It's \"odd\" – isn't it?"
+QUESTION = "Why do bridges sway? It's \"odd\" - isn't it?"
 INI = "[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
-BODIES = {
+BODIES: dict[str, dict[str, Any]] = {
     "/v1/chat/completions": {"model": "glm-5.2", "messages": [{"role": "user", "content": QUESTION}]},
     "/v1/completions": {"model": "glm-5.2", "prompt": QUESTION, "max_tokens": 8},
     "/v1/messages": {"model": "glm-5.2", "max_tokens": 60, "messages": [{"role": "user", "content": QUESTION}]},
@@ -31,10 +34,8 @@ def send(engy, path, body, **headers):
     with engy.http_client(timeout=1) as client:
         sent = {**key, "content-type": "application/json", **named}
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        try:
+        with suppress(TransportError):  # some answers break off
             client.post(path, content=data, headers={name: value for name, value in sent.items() if value})
-        except Exception as error:
-            assert type(error).__module__.startswith("httpx"), error
 
 
 def provoke(engy, path, stream=False, **more):
@@ -184,8 +185,8 @@ def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
         ("cut", {"kind": "cut"}),
         ("reset after=2", {"kind": "reset", "after": 2}),
         (
-            "x text='a b=c' more=(1, 'y z=2') rate=0.5",
-            {"kind": "x", "text": "a b=c", "more": [1, "y z=2"], "rate": 0.5},
+            "x text='a b=c' more=(1, 'y z=2')",
+            {"kind": "x", "text": "a b=c", "more": [1, "y z=2"]},
         ),
         ("x words={'a': None, 'b': True}", {"kind": "x", "words": {"a": None, "b": True}}),
     ],
@@ -203,21 +204,9 @@ def test_what_is_no_fault_is_not_read(written):
 @pytest.mark.parametrize(
     "value",
     [
-        1,
-        -2.5,
-        None,
-        True,
-        "",
-        "it's",
-        'say "it\'s"',
-        "é\n\ud800\x00",
-        [],
-        {},
-        (),
-        (1,),
-        {"a": [1, {"b": "x" * 200}]},
-    ]
-    + [["x" * 60, "y" * 60], ("a" * 60, "b" * 60, "c")],
+        *(1, -2.5, None, True, "", "it's", 'say "it\'s"', "\u00e9\n\ud800\x00"),
+        *([], {}, (), (1,), {"a": [1, {"b": "x" * 200}]}, ["x" * 60, "y" * 60], ("a" * 60, "b" * 60, "c")),
+    ],
 )
 def test_literals_are_what_they_stand_for(value):
-    assert eval(literal(value)) == value  # noqa: S307
+    assert eval(literal(value)) == value

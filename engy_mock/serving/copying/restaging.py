@@ -68,9 +68,9 @@ def rule_of(entry: Entry) -> dict[str, Any]:
 def _candidates(entry: Entry) -> Iterator[dict[str, Any] | None]:
     """The rules that come into question, the simplest first."""
     marring, is_refused = _marring(entry), entry.status >= 400
-    if not marring and (entry.rule is None or not (entry.generation or is_refused)):
-        if not is_refused or entry.status in OWN_WORDS:
-            yield None
+    is_own = entry.rule is None or not (entry.generation or is_refused)
+    if is_own and not marring and (not is_refused or entry.status in OWN_WORDS):
+        yield None
     when = _for(entry)
     if marring:
         yield {**when, **marring}
@@ -166,9 +166,9 @@ def key_header(path: str, key: str) -> dict[str, str]:
 
 
 def _is_endless(step: Step) -> bool:
-    return (isinstance(step, Wait) and step.seconds == math.inf) or (
-        isinstance(step, Repeat) and step.count is None
-    )
+    if isinstance(step, Wait):
+        return step.seconds == math.inf
+    return isinstance(step, Repeat) and step.count is None
 
 
 def _is_alike(one: Entry, other: Entry) -> bool:

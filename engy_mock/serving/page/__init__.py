@@ -42,7 +42,7 @@ _STRICT = (
 
 @cache
 def files() -> dict[str, tuple[str, bytes]]:
-    """The kind and the bytes of each file beside the page itself; read once, so that no request opens any (Q-26)."""
+    """The kind and the bytes of each file beside the page; read once, so that no request opens any (Q-26)."""
     return {
         path.name: (_KINDS[path.suffix], path.read_bytes())
         for path in sorted(_FOLDER.iterdir())
