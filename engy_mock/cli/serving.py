@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
+    from threading import Event
 
     from engy_mock.cli.files import Files
     from engy_mock.mock import EngyMock
@@ -30,9 +31,11 @@ curl {base_url}/chat/completions \\
   -d '{{"model": "glm-5.2", "messages": [{{"role": "user", "content": "Hello!"}}]}}'
 """
 
-CONTROL = """
+CONTROL = """\
+page: {origin}/_mock/{note}
 control: {origin}/_mock/openapi.json
 """
+ASKS = " (asks for the control token)"
 
 
 def serve(given: argparse.Namespace) -> int:
@@ -52,14 +55,24 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
-        greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
-        print(
-            greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
-            flush=True,
-        )
+        greeting = GREETING if files.options["no-control"] else CONTROL + GREETING
+        note = "" if files.options["control-token"] is None else ASKS
+        told = {"base_url": engy.base_url, "origin": engy.origin, "key": engy.api_key, "note": note}
+        print(greeting.format(version=__version__, **told), flush=True)
+        if not files.options["no-control"]:
+            _read_ahead(engy, is_over)
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
+
+
+def _read_ahead(engy: EngyMock, is_over: Event) -> None:
+    """Read the scenarios that the page lists, while the service answers already."""
+    from engy_mock.serving.control.scenarios import reading
+
+    for _ in reading(engy.gateway.scenes.library):
+        if is_over.is_set():
+            break
 
 
 def made(files: Files) -> EngyMock:

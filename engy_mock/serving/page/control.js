@@ -13,6 +13,8 @@ export class Refusal extends Error {
 
 export class Control {
   #secret = document.querySelector('meta[name="engy-mock-secret"]').content;
+  #entering = null;
+
   // Asks the person who sits there for the token; gives a promise of it.
   askForToken = () => Promise.reject(new Refusal(401, "a control token is needed"));
 
@@ -44,8 +46,14 @@ export class Control {
     throw await refusalOf(response);
   }
 
-  // Be served the page anew, for its secret; if it has none, a token has to be shown first.
-  async #enter() {
+  // Be served the page anew, for its secret; once for all that wait for it.
+  #enter() {
+    this.#entering ??= this.#enterNow().finally(() => { this.#entering = null; });
+    return this.#entering;
+  }
+
+  // If the page has no secret, a token has to be shown first.
+  async #enterNow() {
     for (let token = null; ; token = await this.askForToken()) {
       const response = await fetch("/_mock/", { headers: token ? { [HEADER]: token } : {}, cache: "no-store" });
       this.#secret = response.ok ? (PAGE.exec(await response.text())?.[1] ?? "") : "";

@@ -38,9 +38,14 @@ export function choice(values, properties = {}) {
 
 // Put other children into a place; whatever had the focus there has it again, if it goes by the same data-key.
 export function refill(place, ...children) {
+  keepingFocus(place, () => place.replaceChildren(...children.flat(Infinity).filter(Boolean)));
+}
+
+// The same for whatever an act does to the place.
+export function keepingFocus(place, act) {
   const active = document.activeElement;
   const key = place.contains(active) ? active.dataset.key : undefined;
-  place.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  act();
   if (key !== undefined) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 

@@ -1,6 +1,6 @@
 // Scenarios on and off and by phase, the rules in force, and one of your own.
 
-import { button, calmly, div, element, field, refill, span } from "./element.js";
+import { button, calmly, div, element, field, keepingFocus, refill, span } from "./element.js";
 import { counted } from "./format.js";
 
 const OFTEN = 700;
@@ -54,7 +54,8 @@ export class ScenariosView {
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#state = { scenarios, rules };
-    this.#draw();
+    // A switch that is turned moves to the others of its kind.
+    keepingFocus(this.#place, () => this.#draw());
   }
 
   #draw() {
