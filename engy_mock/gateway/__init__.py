@@ -26,6 +26,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
@@ -123,11 +124,14 @@ class Gateway:
         """Whether anything may happen before a body is read."""
         return bool(self.script.early_rules())
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body of a call is read; None for nothing, as is usual."""
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual.
+
+        `note` is told its place in the journal if it is answered at once.
+        """
         if not self.looks_at_heads:
             return None
-        found = met(call, self, lambda route: self._account(call, route))
+        found = met(call, self, lambda route: self._account(call, route), note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
@@ -170,6 +174,7 @@ class Gateway:
                 steps = preflight(call, entry, self.settings.cors_origins)
                 # Browsers remember the answer for as long as they like: only what fails is worth a note.
                 journal = journal if entry.error else None
+                entry.course.at_once()
                 return steps
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
@@ -190,6 +195,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                timing=timing(self.settings, prepared.card.id, self.fleet.under_way - 1, request_id),
                 memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
@@ -315,6 +321,7 @@ class Gateway:
                 hurries = self.settings.hurries_retries
                 refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
+        entry.course.at_once()
         return iter((Whole(exchange.head(JSON), data),))
 
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
@@ -339,7 +346,9 @@ class Gateway:
         data = route.dialect.error(error, route.surface, entry.request_id)
         headers = refusal_headers(error, route, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
-        return iter((Whole(head, data),))
+        whole = Whole(head, data)
+        entry.course.at_once(whole)
+        return iter((whole,))
 
 
 __all__ = ["Gateway", "Settings"]

@@ -3,9 +3,10 @@
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from engy_mock.books.accounts import Account, Hold
+from engy_mock.books.course import is_endless
 from engy_mock.books.entry import Entry
 from engy_mock.dialects.dialect import TEMPERATURE, TOP_P, Encoder, Envelope
 from engy_mock.dialects.errors import judged
@@ -14,7 +15,8 @@ from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.memory import MAX_WRITES, Memory, Told, Version
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, hurried, is_endless, one_piece, performed, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
+from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -43,7 +45,8 @@ class Exchange:
     """A call with all that belongs to it: its place in the journal, who pays, what was understood.
 
     `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
-    `is_streamed` then says what the client waits for. `crowd` counts the calls that are being answered, and those
+    `is_streamed` then says what the client waits for. `timing` is how long the answer takes, None for no time.
+    `crowd` counts the calls that are being answered, and those
     of the same key.
     """
 
@@ -53,11 +56,14 @@ class Exchange:
     hold: Hold
     prepared: Prepared | None = None
     is_streamed: bool = False
+    timing: Timing | None = None
     crowd: tuple[int, int] = (1, 1)
     memory: Memory | None = None
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
+        if self.timing is not None:
+            return self.marred(generation, Trouble((), (), ()), settings, now)
         entry, dialect = self.entry, self.route.dialect
         entry.status = 200
         entry.generation = generation
@@ -79,6 +85,7 @@ class Exchange:
                 memory.keep(version, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
+        entry.course.at_once()
         return iter((Whole(self.head(JSON), body),))
 
     def marred(
@@ -94,6 +101,7 @@ class Exchange:
             events = events if failure is None else [Refused(failure.error)]
         refusal = events[0] if events and isinstance(events[0], Refused) else None
         error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
+        timing = None if any(own.kind in OWN_TIME for own in trouble.faults) else self.timing
         if refusal is not None:
             generation, is_streamed = None, False
             error = judged(refusal.error, route.surface, dialect.endpoint)
@@ -110,12 +118,21 @@ class Exchange:
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
-                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
+                told = streamed(
+                    events if timing is None else timing.paced(events),
+                    dialect.encoder(envelope),
+                    head,
+                    settings,
+                    tells_failures=tells,
+                )
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
+                if timing is not None:
+                    told = chain((Wait(timing.seconds(events)),), told)
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
+        entry.course.plan([step for step, _ in plan])
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
         entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
         entry.error = None if error is None else error.message
@@ -221,21 +238,27 @@ class Planned(Iterator[Step]):
             self._settle()
 
     def __next__(self) -> Step:
+        entry = self._exchange.entry
         if self._place >= len(self._plan):
+            entry.course.end()
             raise StopIteration
         if self._place == self._settles_at:
             self._settle()
         step, pieces = self._plan[self._place]
         self._place += 1
         if pieces:
-            self._exchange.entry.pieces_sent = pieces
+            entry.pieces_sent = pieces
+        if isinstance(step, _SPOKEN):
+            entry.course.bytes_out()
+        entry.course.done = self._place
         return step
 
     def close(self) -> None:
         """No further step will be asked for."""
         exchange = self._exchange
         if exchange.hold.is_open:
-            exchange.entry.client_left = True
+            # Whose silence without end is over all the same has left no client behind.
+            exchange.entry.client_left = exchange.entry.course.ended is None
             usage = None if self._generation is None else self._generation.usage
             if usage is None:
                 exchange.hold.settle(0)
@@ -244,6 +267,7 @@ class Planned(Iterator[Step]):
                 exchange.close(usage, exchange.cost(usage))
             else:
                 exchange.leave(usage, self._plan[self._place - 1][1] if self._place else 0)
+        exchange.entry.course.end()
 
     def _settle(self) -> None:
         exchange, generation = self._exchange, self._generation
@@ -295,6 +319,7 @@ class Stream(Iterator[Step]):
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
             exchange.leave(self._version.generation.usage, self._sent)
+        exchange.entry.course.end()
 
     def _tell(self, encoder: Encoder, memory: Memory | None) -> Generator[Step]:
         exchange, most = self._exchange, self._version.most
@@ -302,6 +327,7 @@ class Stream(Iterator[Step]):
         waiting: list[bytes] = []
         told: list[Told] = []
         try:
+            exchange.entry.course.bytes_out()
             yield Begin(exchange.head(*STREAM))
             for written, is_piece in frames(self._version.generation, encoder):
                 while written:
@@ -330,6 +356,7 @@ class Stream(Iterator[Step]):
 
     def _retell(self, told: list[Told]) -> Generator[Step]:
         """The same in the words of the last time."""
+        self._exchange.entry.course.bytes_out()
         yield Begin(self._exchange.head(*STREAM))
         for data, pieces in told[:-1]:
             yield Write(data)
@@ -340,8 +367,10 @@ class Stream(Iterator[Step]):
         """Close the books before the last byte."""
         self._exchange.entry.pieces_sent = last.pieces
         self._exchange.close(self._version.generation.usage, self._version.charged_micro)
+        self._exchange.entry.course.bytes_out()
         yield Write(last.data)
         yield End()
+        self._exchange.entry.course.end()
 
 
 def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:

@@ -38,8 +38,11 @@ class Service(Protocol):
         """Whether anything may happen before a body is read, so that `before_body` has to be asked."""
         ...
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body is read; None for nothing, as is usual."""
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body is read; None for nothing, as is usual.
+
+        `note` is told its journal entry.
+        """
         ...
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
@@ -77,6 +80,9 @@ class Told(web.StreamResponse):
     async def write_eof(self, data: bytes = b"") -> None:
         """Nothing is left to end."""
 
+
+UNREAD = Call(method="-", path="-", headers={})
+"""A call of which nothing is known: what came was not HTTP."""
 
 KEPT, CLOSED = Told(is_kept=True), Told(is_kept=False)
 
@@ -154,7 +160,14 @@ class Shell:
 
     async def refuse(self, request: web.BaseRequest, error: ApiError) -> None:
         """Say at the door what the service cannot, and close behind it."""
-        await request.writer.write(self.refusal(error, self._framing(request, wants_close=True)))
+        await request.writer.write(self.turned_away(error, self._framing(request, wants_close=True)))
+
+    def turned_away(self, error: ApiError, framing: Framing) -> bytes:
+        """What the door says to what it could not read; whoever watches is told of it."""
+        said = self.refusal(error, framing)
+        if self.watch is not None:
+            self.watch.turned_away(UNREAD, error.status, error.message, said)
+        return said
 
     def refusal(self, error: ApiError, framing: Framing) -> bytes:
         """What the door says to what never reaches the service, in the envelope of OpenAI (E-191)."""
@@ -198,11 +211,12 @@ class Shell:
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
         doorstep = None
+        entries: list[Entry] = []
         if request.body_exists and self._service.looks_at_heads:
-            doorstep = self._service.before_body(_call(request, b"", None))
+            call = _call(request, b"", None)
+            doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
-            framing, wire = self._framing(request, wants_close=True), ConnectedWire(request, self.leases)
-            await Performance(wire, framing, self.pace, self._service.clock).perform(doorstep.steps)
+            await self._tell_early(request, call, doorstep.steps, entries)
             return False
         body, unread = b"", None
         try:
@@ -218,6 +232,24 @@ class Shell:
         if unread and unread.is_broken:
             request.protocol.force_close()
         return is_kept
+
+    async def _tell_early(
+        self, request: web.BaseRequest, call: Call, steps: Iterator[Step], entries: list[Entry]
+    ) -> None:
+        """Tell an answer that does not wait for the body."""
+        wire: Wire = ConnectedWire(request, self.leases)
+        watch, seen = self.watch, None
+        if watch is not None:
+            seen = watch.begin(call)
+            for entry in entries:
+                seen.note(entry)
+            wire = SeenWire(wire, seen)
+        framing = self._framing(request, wants_close=True)
+        try:
+            await Performance(wire, framing, self.pace, self._service.clock).perform(steps)
+        finally:
+            if seen is not None and watch is not None:
+                watch.end(seen)
 
     async def _reset(self, request: web.BaseRequest) -> None:
         """Break a connection that is used too late, as if it had been closed already."""

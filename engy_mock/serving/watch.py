@@ -12,6 +12,9 @@ from engy_mock.vocabulary.wire import Call, Lease
 MAX_KEPT = 256
 """So many exchanges are kept; then the oldest go."""
 
+NOWHERE = -1
+"""The number of what stands in no journal."""
+
 MAX_BYTES = 256 * 1024
 """So much of what one exchange sends is kept."""
 
@@ -145,6 +148,23 @@ class Watch:
         self._open.pop(id(seen), None)
         for listener in self.listeners:
             listener.ended(seen)
+
+    def turned_away(self, call: Call, status: int, reason: str, said: bytes) -> None:
+        """An exchange is over that never came as far as the journal."""
+        seen = self.begin(call)
+        seen.note(
+            Entry(
+                number=NOWHERE,
+                method=call.method,
+                path=call.path,
+                body=b"",
+                request_id="",
+                status=status,
+                error=reason,
+            )
+        )
+        seen.sent(said)
+        self.end(seen)
 
     def of(self, entry: Entry) -> Seen | None:
         """What was seen of the exchange with this entry, if it is still kept."""

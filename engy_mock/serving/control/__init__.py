@@ -32,6 +32,8 @@ JSON = ("Content-Type", "application/json")
 NOT_KEPT = ("Cache-Control", "no-store")
 STREAM = ("Content-Type", "text/event-stream; charset=utf-8")
 
+NOT_ADMITTED = frozenset({401, 403})
+
 _log = logging.getLogger("engy_mock")
 
 
@@ -58,6 +60,9 @@ class Control:
                 head, body = self._answered(operation, name, call)
         except Refused as refused:
             head, body = _refusal(refused)
+            if refused.status in NOT_ADMITTED:
+                # Who tries the door should be seen in the log, though no call of the control API is.
+                self.house.watch.turned_away(call, refused.status, refused.message, body)
         except Exception:
             _log.exception("the mock failed on %s %s", call.method, quoted(call.path))
             head, body = _refusal(Refused(500, "the mock failed"))
