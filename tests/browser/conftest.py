@@ -50,9 +50,13 @@ class Watched:
     def __init__(self, page: Any) -> None:
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
-        page.on("console", lambda said: said.type in ("error", "warning") and self.complaints.append(said.text))
+        page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname or ""))
+
+    def _hear(self, said: Any) -> None:
+        if said.type in ("error", "warning"):
+            self.complaints.append(said.text)
 
     def forget(self, words: str) -> None:
         """Forget complaints that were meant to come; there has to be one."""

@@ -423,3 +423,24 @@ def test_it_asks_for_the_token(tab):
         assert "sesame" not in tab.url
         tab.goto("about:blank")
     tab.watched.forget("401")
+
+
+def test_answers_come_at_a_pace(opened, ask):
+    """The choice is for all answers; time has to run for it, and the events show their gaps."""
+    ask.engy.when().reply("one two three four five six")
+    ask("GET", "ready")  # the first answer of a mock that has just begun is late anyway
+    opened.keyboard.press("2")
+    pace = opened.get_by_label("Pace of all answers")
+    expect(pace).to_have_value("instant")
+    pace.select_option("5")
+    expect(opened.locator("#toast")).to_contain_text("time runs")
+    assert (ask.engy.settings.pace, ask.engy.clock.waits_for_real()) == (5, True)
+    opened.get_by_role("button", name="Send").click()
+    opened.get_by_role("link", name=re.compile("exchange 0 has the details")).click()
+    gaps = opened.locator(".timeline .gap").all_inner_texts()
+    assert len([gap for gap in gaps if gap.startswith("+")]) >= 3
+    assert ask("GET", "journal/0")["seconds"] >= 5 / 5
+    opened.keyboard.press("2")
+    pace.select_option("instant")
+    expect(opened.locator("#toast")).to_contain_text("at once")
+    assert ask.engy.settings.pace == "instant"

@@ -81,7 +81,7 @@ def test_files_come_by_fixed_names(engy):
     get(engy, "/_mock/")
     get(engy, "/_mock/page/app.js")
     opened = []
-    is_over = []
+    is_over: list[bool] = []
 
     def note(event, args):
         if event == "open" and not is_over:

@@ -76,10 +76,12 @@ def _candidates(entry: Entry) -> Iterator[dict[str, Any] | None]:
         yield {**when, **marring}
         if is_refused:
             yield {"when": {**when["when"], "refused": entry.status}, **marring}
-    if entry.generation is not None:
-        yield {**when, "reply": _reply(entry), **marring}
-    if is_refused:
-        yield {**when, "refuse": _refusal(entry), **marring}
+    # At last without the faults: some act by what has happened before, which no single rule brings back.
+    for said in (marring, {}) if marring else (marring,):
+        if entry.generation is not None:
+            yield {**when, "reply": _reply(entry), **said}
+        if is_refused:
+            yield {**when, "refuse": _refusal(entry), **said}
 
 
 def _for(entry: Entry) -> dict[str, Any]:
