@@ -97,7 +97,7 @@ def test_copied_tests_pass(various, pytester):
     """A stream that breaks off, a refusal, a call of a tool, a body that is no JSON."""
     _, found = various
     wanted = [
-        one["pytest"] for entry, one in found if entry.rule and "hush" not in entry.rule or entry.status == 400
+        one["pytest"] for entry, one in found if (entry.rule and "hush" not in entry.rule) or entry.status == 400
     ]
     assert len(wanted) == 4
     check_tests(pytester, wanted)
