@@ -27,7 +27,7 @@ const views = {
   scenarios: new ScenariosView(page),
   accounts: new AccountsView(page),
 };
-const NAMES = { exchanges: "Exchanges", playground: "Playground", scenarios: "Scenarios", accounts: "Accounts & clock" };
+const NAMES = { exchanges: "Exchanges", playground: "Playground", scenarios: "Scenarios", accounts: "Accounts" };
 
 const links = Object.entries(NAMES).map(([name, label], place) =>
   element("a", { href: `#/${name}`, "data-view": name, title: `Key ${place + 1}` }, label));

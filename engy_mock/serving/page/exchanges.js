@@ -11,8 +11,6 @@ export class Exchanges extends EventTarget {
   #known = new Map();
   #failures = 0;
   isConnected = false;
-  // How many have gone from the list since it began.
-  dropped = 0;
 
   constructor(control) {
     super();
@@ -51,22 +49,17 @@ export class Exchanges extends EventTarget {
   #begin() {
     this.#failures = 0;
     this.#known.clear();
-    this.dropped = 0;
     this.#tell("reset");
   }
 
   #take({ name, data }) {
     if (name === "reset") {
       this.#known.clear();
-      this.dropped = 0;
       this.#tell("reset");
     } else if (name === "exchange") {
       const exchange = JSON.parse(data);
       this.#known.set(exchange.number, exchange);
-      if (this.#known.size > KEPT) {
-        this.#known.delete(this.#known.keys().next().value);
-        this.dropped += 1;
-      }
+      if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value);
       this.dispatchEvent(new CustomEvent("exchange", { detail: exchange }));
     }
   }

@@ -138,5 +138,5 @@ function ruleOf(rule) {
   const isUsedUp = rule.times !== null && rule.used >= rule.times;
   return element("li", { class: isUsedUp ? "used-up" : "" }, span({ class: "quote" }, rule.description), " ",
     rule.faults.map((fault) => span({ class: "tag bad" }, fault)), rule.has_answer && span({ class: "tag" }, "answers"),
-    rule.rate < 1 && span({ class: "tag" }, `rate ${rule.rate}`), span({ class: "muted" }, used));
+    rule.rate < 1 && span({ class: "tag" }, `rate ${rule.rate}`), span({ class: "muted small" }, used));
 }
