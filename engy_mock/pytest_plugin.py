@@ -20,7 +20,18 @@ LOOPBACK = "127.0.0.1,localhost,::1"
 FOREIGN_KEYS = ("ANTHROPIC_AUTH_TOKEN",)
 """The variables by which official clients find service and key; in a test they lead to the mock (Q-42)."""
 
-OF_THE_MARKER = ("clock", "limits", "scenario", "seed", "settings", "strict", "time_scale", "verify")
+OF_THE_MARKER = (
+    "cassette",
+    "clock",
+    "limits",
+    "replay",
+    "scenario",
+    "seed",
+    "settings",
+    "strict",
+    "time_scale",
+    "verify",
+)
 """What the marker `engy` takes."""
 
 OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
@@ -55,8 +66,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): how the pretend "
-        "service of this test is; scenario is a name, a path or a list, clock 'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): "
+        "how the pretend service of this test is; scenario is a name, a path or a list, cassette a path, clock "
+        "'wall' or a clock",
     )
 
 
@@ -186,6 +198,9 @@ def _lent(
         except MockError as error:
             place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
             raise MockError(f"{place}: {error}") from None
+    if "cassette" in asked:
+        # A path is seen from the test's own folder, wherever pytest was started.
+        engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
     for name in PROXY_EXCEPTIONS:
         others = os.environ.get(name)
         monkeypatch.setenv(name, f"{others},{LOOPBACK}" if others else LOOPBACK)
