@@ -21,17 +21,38 @@ export function answerOf(exchange) {
     const text = take(choice.text.length);
     const calls = take(choice.tool_calls.length);
     const breaksInReasoning = breaks(reasoning, choice.reasoning.length);
-    return div({ class: "choice" },
+    return div(
+      { class: "choice" },
       many && element("h3", {}, `Choice ${choice.index}`),
       choice.prompt_tokens.length > 0 && [
         element("h3", {}, "Prompt as it was scored"),
-        new Tokens(choice.prompt_tokens.map(({ token }) => token), { scored: choice.prompt_tokens }).place],
-      choice.reasoning.length > 0 && new Tokens(choice.reasoning, { sent: reasoning, breaks: breaksInReasoning, kind: "reasoning" }).place,
-      choice.text.length > 0 && new Tokens(choice.text, {
-        sent: text, breaks: !breaksInReasoning && breaks(text, choice.text.length), scored: choice.tokens }).place,
-      choice.tool_calls.map((call, at) => div({ class: `call ${at < calls ? "" : "unsent"}` },
-        span({ class: "tag" }, "calls"), element("code", {}, `${call.name}(${call.arguments})`))),
-      element("p", { class: "muted small" }, "Ends by ", element("code", {}, choice.finish_reason),
-        exchange.pieces_sent < total && exchange.is_over && " – what is pale never went out."));
+        new Tokens(
+          choice.prompt_tokens.map(({ token }) => token),
+          { scored: choice.prompt_tokens },
+        ).place,
+      ],
+      choice.reasoning.length > 0 &&
+        new Tokens(choice.reasoning, { sent: reasoning, breaks: breaksInReasoning, kind: "reasoning" }).place,
+      choice.text.length > 0 &&
+        new Tokens(choice.text, {
+          sent: text,
+          breaks: !breaksInReasoning && breaks(text, choice.text.length),
+          scored: choice.tokens,
+        }).place,
+      choice.tool_calls.map((call, at) =>
+        div(
+          { class: `call ${at < calls ? "" : "unsent"}` },
+          span({ class: "tag" }, "calls"),
+          element("code", {}, `${call.name}(${call.arguments})`),
+        ),
+      ),
+      element(
+        "p",
+        { class: "muted small" },
+        "Ends by ",
+        element("code", {}, choice.finish_reason),
+        exchange.pieces_sent < total && exchange.is_over && " – what is pale never went out.",
+      ),
+    );
   });
 }

@@ -48,7 +48,9 @@ export class Control {
 
   // Be served the page anew, for its secret; once for all that wait for it.
   #enter() {
-    this.#entering ??= this.#enterNow().finally(() => { this.#entering = null; });
+    this.#entering ??= this.#enterNow().finally(() => {
+      this.#entering = null;
+    });
     return this.#entering;
   }
 

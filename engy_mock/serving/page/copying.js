@@ -19,9 +19,13 @@ export class Copying {
   }
 
   buttons(exchange) {
-    return div({ class: "copies", role: "group", "aria-label": "Copy this exchange" }, span({ class: "muted" }, "Copy as"),
+    return div(
+      { class: "copies", role: "group", "aria-label": "Copy this exchange" },
+      span({ class: "muted" }, "Copy as"),
       FORMS.map(([form, label, told]) =>
-        button({ "data-key": `copy-${form}`, onclick: () => this.#copy(exchange, form, told) }, label)));
+        button({ "data-key": `copy-${form}`, onclick: () => this.#copy(exchange, form, told) }, label),
+      ),
+    );
   }
 
   // Where the copied text can be seen.
@@ -39,10 +43,22 @@ export class Copying {
       const text = copies[form];
       if (text === null) throw new Error(`It cannot be copied: ${copies.complaint}.`);
       this.#panel.replaceChildren(
-        button({ class: "plain close", "aria-label": "Close the copied text", onclick: () => { this.#panel.hidden = true; } }, "✕"),
-        element("pre", { tabindex: 0, class: "copied" }, text));
+        button(
+          {
+            class: "plain close",
+            "aria-label": "Close the copied text",
+            onclick: () => {
+              this.#panel.hidden = true;
+            },
+          },
+          "✕",
+        ),
+        element("pre", { tabindex: 0, class: "copied" }, text),
+      );
       this.#panel.hidden = false;
-      this.#toast((await written(text)) ? told : "The browser keeps its clipboard to itself: copy the text below.");
+      this.#toast(
+        (await written(text)) ? told : "The browser keeps its clipboard to itself: copy the text below.",
+      );
     } catch (error) {
       this.#toast(error.message, "bad");
     }

@@ -1,7 +1,7 @@
 // Elements of the page. Whatever is foreign goes in as text: nothing here reads markup.
 
-// An element with properties and children. A property that begins with "on" listens; true is an empty attribute, and
-// false, null and undefined are none, but what is said to screen readers is said as it is.
+// An element with properties and children. A property that begins with "on" listens; true is an empty attribute,
+// and false, null and undefined are none, but what is said to screen readers is said as it is.
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -12,15 +12,21 @@ export function element(name, properties = {}, ...children) {
     else if (key === "value") made.value = value;
     else made.setAttribute(key, value === true ? "" : String(value));
   }
-  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return made;
 }
 
 // Shorter words for the elements that are made most.
-const maker = (name) => (properties, ...children) => element(name, properties, ...children);
+const maker =
+  (name) =>
+  (properties, ...children) =>
+    element(name, properties, ...children);
 export const div = maker("div");
 export const span = maker("span");
-export const button = (properties, ...children) => element("button", { type: "button", ...properties }, ...children);
+export const button = (properties, ...children) =>
+  element("button", { type: "button", ...properties }, ...children);
 
 // A name with its value, for a list of facts.
 export const fact = (name, value) => div({}, element("dt", {}, name), element("dd", {}, value));
@@ -33,7 +39,11 @@ export function field(label, control, more = {}) {
 // A choice among texts, or pairs of value and label.
 export function choice(values, properties = {}) {
   const rows = values.map((one) => (Array.isArray(one) ? one : [one, one]));
-  return element("select", properties, rows.map(([value, label]) => element("option", { value }, label)));
+  return element(
+    "select",
+    properties,
+    rows.map(([value, label]) => element("option", { value }, label)),
+  );
 }
 
 // Put other children into a place; whatever had the focus there has it again, if it goes by the same data-key.

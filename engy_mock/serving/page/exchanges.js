@@ -10,6 +10,7 @@ export class Exchanges extends EventTarget {
   #control;
   #known = new Map();
   #failures = 0;
+  #instance = null;
   isConnected = false;
 
   constructor(control) {
@@ -33,8 +34,12 @@ export class Exchanges extends EventTarget {
     for (;;) {
       try {
         const state = await this.#control.get("state");
-        this.#begin();
-        const after = state.lost_exchanges + state.exchanges - 1 - FIRST;
+        const last = state.lost_exchanges + state.exchanges - 1;
+        let after = last - FIRST;
+        // The same journal goes on where it was; of any other nothing is known.
+        if (state.instance === this.#instance && this.newest?.number <= last) after = this.#toldUntil();
+        else this.#begin(state.instance);
+        this.#failures = 0;
         const response = await this.#control.open(`feed?after=${Math.max(after, -1)}`);
         this.#connect(true);
         for await (const event of eventsOf(response)) this.#take(event);
@@ -46,8 +51,14 @@ export class Exchanges extends EventTarget {
     }
   }
 
-  #begin() {
-    this.#failures = 0;
+  // The number behind which something may have become another thing.
+  #toldUntil() {
+    const open = [...this.#known.values()].find((one) => !one.is_over);
+    return open ? open.number - 1 : this.newest.number;
+  }
+
+  #begin(instance) {
+    this.#instance = instance;
     this.#known.clear();
     this.#tell("reset");
   }

@@ -36,7 +36,8 @@ export function share(logprob) {
 }
 
 // A token so that its blanks and breaks can be seen.
-export const visible = (token) => token.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥") || "(empty)";
+export const visible = (token) =>
+  token.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥") || "(empty)";
 
 // A value as JSON that is laid out.
 export const laidOut = (value) => JSON.stringify(value, null, 2);

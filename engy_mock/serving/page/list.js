@@ -8,7 +8,13 @@ const FRAME = 80;
 // How an exchange went, in one word for its colour.
 export function toneOf(exchange) {
   if (!exchange.is_over) return "open";
-  if (exchange.status === 0 || exchange.status >= 500 || exchange.ending === "reset" || exchange.ending === "closed") return "bad";
+  if (
+    exchange.status === 0 ||
+    exchange.status >= 500 ||
+    exchange.ending === "reset" ||
+    exchange.ending === "closed"
+  )
+    return "bad";
   if (exchange.status >= 400 || exchange.ending === "left" || exchange.faults.length) return "odd";
   return "good";
 }
@@ -28,15 +34,25 @@ export class List {
     this.#place = place;
     this.#exchanges = exchanges;
     this.filter = element("input", {
-      type: "search", class: "filter", placeholder: "Filter: model, 429, reset, words…", "aria-label": "Filter exchanges",
+      type: "search",
+      class: "filter",
+      placeholder: "Filter: model, 429, reset, words…",
+      "aria-label": "Filter exchanges",
       oninput: this.#draw,
     });
     this.follow = element("input", { type: "checkbox", onchange: () => this.#followOn() });
     this.#count = span({ class: "muted" });
     this.#rowsPlace = element("ol", { class: "rows", onkeydown: (event) => this.#walk(event) });
     place.append(
-      div({ class: "list-head" }, this.filter,
-        div({ class: "list-line" }, element("label", { class: "check" }, this.follow, "Follow the newest"), this.#count)),
+      div(
+        { class: "list-head" },
+        this.filter,
+        div(
+          { class: "list-line" },
+          element("label", { class: "check" }, this.follow, "Follow the newest"),
+          this.#count,
+        ),
+      ),
       this.#rowsPlace,
     );
     exchanges.addEventListener("exchange", ({ detail }) => {
@@ -86,7 +102,8 @@ export class List {
   #drawNow() {
     const shown = this.#shown();
     const total = this.#exchanges.all.length;
-    this.#count.textContent = shown.length === total ? counted(total, "exchange") : `${shown.length} of ${counted(total, "exchange")}`;
+    this.#count.textContent =
+      shown.length === total ? counted(total, "exchange") : `${shown.length} of ${counted(total, "exchange")}`;
     const rows = shown.map((exchange) => {
       let row = this.#rows.get(exchange.number);
       if (row === undefined) {
@@ -117,26 +134,52 @@ export class List {
 }
 
 const haystack = (one) =>
-  [one.path, one.model, one.status, one.account, one.rule, one.error, ...one.faults, ...one.not_applied, one.asked, one.said, one.ending]
-    .join(" ").toLowerCase();
+  [
+    one.path,
+    one.model,
+    one.status,
+    one.account,
+    one.rule,
+    one.error,
+    ...one.faults,
+    ...one.not_applied,
+    one.asked,
+    one.said,
+    one.ending,
+  ]
+    .join(" ")
+    .toLowerCase();
 
 function rowOf(exchange, isChosen = false) {
   const marks = exchange.faults.map((fault) => span({ class: "tag bad" }, fault.split(" ")[0]));
   if (exchange.not_applied.length) marks.push(span({ class: "tag odd" }, "not applied"));
   if (exchange.client_left) marks.push(span({ class: "tag odd" }, "client left"));
-  return element("a", { href: `#/exchanges/${exchange.number}`, class: "row", "data-tone": toneOf(exchange), "aria-current": isChosen },
-    span({ class: "row-top" },
+  return element(
+    "a",
+    {
+      href: `#/exchanges/${exchange.number}`,
+      class: "row",
+      "data-tone": toneOf(exchange),
+      "aria-current": isChosen,
+    },
+    span(
+      { class: "row-top" },
       span({ class: "number" }, String(exchange.number)),
       span({ class: "endpoint" }, exchange.endpoint || exchange.path),
       exchange.surface === "v5" && span({ class: "tag" }, "v5"),
       exchange.is_streamed && span({ class: "tag" }, "stream"),
       span({ class: "model" }, exchange.model ?? ""),
-      span({ class: "status" }, exchange.status || "—")),
+      span({ class: "status" }, exchange.status || "—"),
+    ),
     span({ class: "row-words" }, exchange.asked || exchange.path),
-    span({ class: "row-end" }, marks,
+    span(
+      { class: "row-end" },
+      marks,
       span({ class: "row-said" }, exchange.error ?? exchange.said),
       exchange.charged_micro > 0 && span({}, money(exchange.charged_micro)),
-      span({}, exchange.is_over ? spanOf(exchange.seconds) : "under way")));
+      span({}, exchange.is_over ? spanOf(exchange.seconds) : "under way"),
+    ),
+  );
 }
 
 // Let a place have these children, with as few changes as the common cases need: new ones on top, old ones gone.

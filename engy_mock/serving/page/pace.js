@@ -2,7 +2,14 @@
 
 import { choice, field } from "./element.js";
 
-const PACES = [["instant", "instant"], ["realistic", "realistic"], ["slow", "slow"], ["5", "5 tokens a second"], ["20", "20 tokens a second"], ["50", "50 tokens a second"]];
+const PACES = [
+  ["instant", "instant"],
+  ["realistic", "realistic"],
+  ["slow", "slow"],
+  ["5", "5 tokens a second"],
+  ["20", "20 tokens a second"],
+  ["50", "50 tokens a second"],
+];
 
 // A choice of the pace; under a clock that stands it lets time run as well, or nobody would wait.
 export class Pace {
@@ -21,7 +28,9 @@ export class Pace {
     this.place.hidden = pace === undefined;
     const value = typeof pace === "object" ? "own" : String(pace);
     if (![...this.#select.options].some((one) => one.value === value)) {
-      this.#select.append(choice([[value, value === "own" ? "as it was started" : `${value} tokens a second`]]).firstChild);
+      this.#select.append(
+        choice([[value, value === "own" ? "as it was started" : `${value} tokens a second`]]).firstChild,
+      );
     }
     this.#select.value = value;
   }

@@ -26,7 +26,11 @@ export class PlaygroundView {
 
   async show(place) {
     const { control } = this.#page;
-    const [{ models }, { accounts }] = await Promise.all([control.get("models"), control.get("accounts"), this.pace.look()]);
+    const [{ models }, { accounts }] = await Promise.all([
+      control.get("models"),
+      control.get("accounts"),
+      this.pace.look(),
+    ]);
     this.#models = models;
     if (this.#place === null) this.#build();
     const account = this.account.value;
@@ -39,34 +43,73 @@ export class PlaygroundView {
 
   #build() {
     const write = () => this.#write();
-    this.dialect = choice(DIALECTS.map(({ name }, at) => [at, name]), { onchange: () => this.#offer() });
+    this.dialect = choice(
+      DIALECTS.map(({ name }, at) => [at, name]),
+      { onchange: () => this.#offer() },
+    );
     this.model = choice([], { onchange: write });
     this.account = choice([]);
     this.tokens = element("input", { inputmode: "numeric", placeholder: "no limit", oninput: write });
     this.stream = element("input", { type: "checkbox", checked: true, onchange: write });
     this.scores = element("input", { type: "checkbox", onchange: write });
-    this.text = element("textarea", { rows: 3, value: "Tell me about the sea, please.", oninput: write, "aria-label": "Prompt" });
-    this.body = element("textarea", { rows: 10, spellcheck: "false", "aria-label": "Body of the request", oninput: () => this.#byHand(true) });
+    this.text = element("textarea", {
+      rows: 3,
+      value: "Tell me about the sea, please.",
+      oninput: write,
+      "aria-label": "Prompt",
+    });
+    this.body = element("textarea", {
+      rows: 10,
+      spellcheck: "false",
+      "aria-label": "Body of the request",
+      oninput: () => this.#byHand(true),
+    });
     this.note = element("p", { class: "muted small" });
     this.send = button({ class: "main-button", onclick: () => this.#ask() }, "Send");
     this.halt = button({ disabled: true, onclick: () => this.#stop?.abort() }, "Stop");
     this.told = element("p", { class: "told", role: "status" });
     this.answer = div({ class: "spoken", tabindex: 0, "aria-label": "Answer" });
-    this.#place = div({ class: "view playground" },
+    this.#place = div(
+      { class: "view playground" },
       div({ class: "title" }, element("h1", {}, "Playground")),
-      element("form", { class: "ask", onsubmit: (event) => event.preventDefault(), onkeydown: (event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#ask();
-      } },
-      div({ class: "line" }, field("Dialect", this.dialect), field("Model", this.model), this.pace.place, field("Account", this.account), field("Most tokens", this.tokens)),
-      field("Prompt", this.text),
-      div({ class: "line" }, this.send, this.halt,
-        element("label", { class: "check" }, this.stream, "Stream"),
-        element("label", { class: "check" }, this.scores, "Log probabilities"),
-        span({ class: "muted small keys" }, "Ctrl + Enter sends")),
-      this.note,
-      element("details", { class: "own" }, element("summary", {}, "Body of the request"), this.body,
-        button({ class: "plain", onclick: () => this.#byHand(false) }, "Write it by the form again"))),
-      this.told, this.answer);
+      element(
+        "form",
+        {
+          class: "ask",
+          onsubmit: (event) => event.preventDefault(),
+          onkeydown: (event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#ask();
+          },
+        },
+        div(
+          { class: "line" },
+          field("Dialect", this.dialect),
+          field("Model", this.model),
+          this.pace.place,
+          field("Account", this.account),
+          field("Most tokens", this.tokens),
+        ),
+        field("Prompt", this.text),
+        div(
+          { class: "line" },
+          this.send,
+          this.halt,
+          element("label", { class: "check" }, this.stream, "Stream"),
+          element("label", { class: "check" }, this.scores, "Log probabilities"),
+          span({ class: "muted small keys" }, "Ctrl + Enter sends"),
+        ),
+        this.note,
+        element(
+          "details",
+          { class: "own" },
+          element("summary", {}, "Body of the request"),
+          this.body,
+          button({ class: "plain", onclick: () => this.#byHand(false) }, "Write it by the form again"),
+        ),
+      ),
+      this.told,
+      this.answer,
+    );
   }
 
   get #dialect() {
@@ -77,11 +120,15 @@ export class PlaygroundView {
   #offer() {
     const before = this.model.value;
     const models = modelsOf(this.#dialect, this.#models);
-    this.model.replaceChildren(...choice(models.map(({ id, is_available: is }) => [id, is ? id : `${id} (not available)`])).children);
+    this.model.replaceChildren(
+      ...choice(models.map(({ id, is_available: is }) => [id, is ? id : `${id} (not available)`])).children,
+    );
     if (models.some(({ id }) => id === before)) this.model.value = before;
     this.stream.disabled = Boolean(this.#dialect.comesWhole);
     this.scores.disabled = !this.#dialect.canScore;
-    this.note.textContent = this.#dialect.comesWhole ? "Answers on this route come whole: the service streams none." : "";
+    this.note.textContent = this.#dialect.comesWhole
+      ? "Answers on this route come whole: the service streams none."
+      : "";
     this.#write();
   }
 
@@ -93,7 +140,9 @@ export class PlaygroundView {
   #write() {
     if (this.#isByHand) return;
     const body = this.#dialect.body({
-      model: this.model.value, text: this.text.value, tokens: Number(this.tokens.value) || 0,
+      model: this.model.value,
+      text: this.text.value,
+      tokens: Number(this.tokens.value) || 0,
       scores: this.scores.checked && !this.scores.disabled,
     });
     if (this.stream.checked && !this.stream.disabled) body.stream = true;
@@ -115,8 +164,18 @@ export class PlaygroundView {
     let status = "";
     try {
       const dialect = this.#dialect;
-      const headers = { "Content-Type": "application/json", ...dialect.headers, ...keyHeaderOf(dialect, await this.#key()) };
-      const response = await fetch(dialect.path, { method: "POST", headers, body: this.body.value, signal: stop.signal, cache: "no-store" });
+      const headers = {
+        "Content-Type": "application/json",
+        ...dialect.headers,
+        ...keyHeaderOf(dialect, await this.#key()),
+      };
+      const response = await fetch(dialect.path, {
+        method: "POST",
+        headers,
+        body: this.body.value,
+        signal: stop.signal,
+        cache: "no-store",
+      });
       status = String(response.status);
       this.#tell("open", `${status}, first byte after ${since()}`);
       await this.#read(dialect, response);
@@ -172,20 +231,29 @@ export class PlaygroundView {
     const { exchanges, control } = this.#page;
     const found = await arrived(exchanges, (one) => one.number > before && one.path === this.#dialect.path);
     if (!found) return;
-    this.told.append(" – ", element("a", { href: `#/exchanges/${found.number}` }, `exchange ${found.number} has the details`));
+    this.told.append(
+      " – ",
+      element("a", { href: `#/exchanges/${found.number}` }, `exchange ${found.number} has the details`),
+    );
     if (!this.scores.checked || this.scores.disabled) return;
     const { choices } = await control.get(`journal/${found.number}`);
     for (const { text, tokens } of choices) {
       if (!tokens.length) continue;
       const place = this.answer.querySelector('[data-kind="text"]');
-      place?.replaceWith(new Tokens(text, { scored: tokens, sent: found.pieces_sent < text.length ? found.pieces_sent : text.length }).place);
+      place?.replaceWith(
+        new Tokens(text, {
+          scored: tokens,
+          sent: found.pieces_sent < text.length ? found.pieces_sent : text.length,
+        }).place,
+      );
     }
   }
 
   async #key() {
     const name = this.account.value;
     if (name === "default") this.#keys.set(name, (await this.#page.control.get("state")).api_key);
-    else this.#keys.set(name, (await this.#page.control.get(`accounts/${encodeURIComponent(name)}`)).keys[0] ?? "");
+    else
+      this.#keys.set(name, (await this.#page.control.get(`accounts/${encodeURIComponent(name)}`)).keys[0] ?? "");
     return this.#keys.get(name);
   }
 

@@ -8,15 +8,26 @@ export const piecesOf = (exchange) =>
   exchange.choices.reduce((sum, one) => sum + one.reasoning.length + one.text.length + one.tool_calls.length, 0);
 
 export function reasonsOf(exchange) {
-  return element("ul", { class: "reasons" }, [...rows(exchange)].map(([tone, ...said]) => element("li", { "data-tone": tone }, said)));
+  return element(
+    "ul",
+    { class: "reasons" },
+    [...rows(exchange)].map(([tone, ...said]) => element("li", { "data-tone": tone }, said)),
+  );
 }
 
 function* rows(exchange) {
   if (exchange.error) yield ["odd", `Refused with ${exchange.status}: `, span({ class: "quote" }, exchange.error)];
   if (exchange.rule) yield ["fact", "By ", span({ class: "quote" }, exchange.rule), "."];
-  else yield ["fact", exchange.status >= 400 ? "No rule took part: the service itself refused." : "No rule took part: what it says is its own."];
+  else
+    yield [
+      "fact",
+      exchange.status >= 400
+        ? "No rule took part: the service itself refused."
+        : "No rule took part: what it says is its own.",
+    ];
   for (const fault of exchange.faults) yield ["bad", "Changed by the fault ", element("code", {}, fault), "."];
-  for (const fault of exchange.not_applied) yield ["odd", "The fault ", element("code", {}, fault), " found no place in it."];
+  for (const fault of exchange.not_applied)
+    yield ["odd", "The fault ", element("code", {}, fault), " found no place in it."];
   yield ending(exchange);
   for (const reason of exchange.mismatches) yield ["quiet", "Nearly: ", reason];
 }
@@ -38,6 +49,10 @@ function ending(exchange) {
       return ["bad", `The client left${sent}${after}.`];
     default:
       if (exchange.is_over) return ["quiet", "It is too long ago to say how it ended."];
-      return ["open", `Under way${sent}`, last ? `, and silent since ${spanOf(last.seconds)} after the request.` : "."];
+      return [
+        "open",
+        `Under way${sent}`,
+        last ? `, and silent since ${spanOf(last.seconds)} after the request.` : ".",
+      ];
   }
 }

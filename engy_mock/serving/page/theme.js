@@ -8,11 +8,15 @@ const KEPT = "engy-mock-theme";
 
 export function themeButton() {
   let chosen = ORDER.includes(localStorage.getItem(KEPT)) ? localStorage.getItem(KEPT) : "auto";
-  const made = button({ class: "plain", "data-key": "theme", onclick: () => {
-    chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length];
-    localStorage.setItem(KEPT, chosen);
-    apply();
-  } });
+  const made = button({
+    class: "plain",
+    "data-key": "theme",
+    onclick: () => {
+      chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length];
+      localStorage.setItem(KEPT, chosen);
+      apply();
+    },
+  });
   const apply = () => {
     document.documentElement.dataset.theme = chosen;
     made.textContent = SIGNS[chosen];

@@ -7,14 +7,23 @@ import { laidOut, span as spanOf } from "./format.js";
 const SHOWN = 300;
 
 export function timelineOf(exchange) {
-  if (exchange.writes === null) return element("p", { class: "empty" }, "It is too long ago: what went over the wire is not kept any more.");
+  if (exchange.writes === null)
+    return element("p", { class: "empty" }, "It is too long ago: what went over the wire is not kept any more.");
   const rows = rowsOf(exchange);
   const list = element("ol", { class: "timeline" }, rows.slice(0, SHOWN).map(rowOf));
   const rest = rows.slice(SHOWN);
-  const more = rest.length > 0 && button({ class: "plain", onclick: ({ target }) => {
-    list.append(...rest.map((row, at) => rowOf(row, at + SHOWN)));
-    target.remove();
-  } }, `Show the other ${rest.length}`);
+  const more =
+    rest.length > 0 &&
+    button(
+      {
+        class: "plain",
+        onclick: ({ target }) => {
+          list.append(...rest.map((row, at) => rowOf(row, at + SHOWN)));
+          target.remove();
+        },
+      },
+      `Show the other ${rest.length}`,
+    );
   return [list, more, exchange.is_cut && element("p", { class: "muted" }, "More was sent than is kept.")];
 }
 
@@ -28,7 +37,13 @@ function rowsOf(exchange) {
     else rows.push({ seconds, raw: text, kind: "body", said: text.slice(0, 200) });
   }
   if (isStream && events.rest) {
-    rows.push({ seconds: exchange.writes.at(-1).seconds, raw: events.rest, kind: "unfinished", said: events.rest, tone: "bad" });
+    rows.push({
+      seconds: exchange.writes.at(-1).seconds,
+      raw: events.rest,
+      kind: "unfinished",
+      said: events.rest,
+      tone: "bad",
+    });
   }
   const end = { closed: "connection closed", reset: "connection reset", left: "client left" }[exchange.ending];
   if (end) rows.push({ seconds: exchange.seconds, kind: end, said: "", raw: "", tone: "bad" });
@@ -61,7 +76,11 @@ function gist(value) {
   if (choice) {
     const delta = choice.delta ?? {};
     const call = delta.tool_calls?.[0]?.function;
-    const said = delta.content || delta.reasoning_content || choice.text || (call && `${call.name ?? ""}${call.arguments ?? ""}`);
+    const said =
+      delta.content ||
+      delta.reasoning_content ||
+      choice.text ||
+      (call && `${call.name ?? ""}${call.arguments ?? ""}`);
     if (said) return said;
     if (choice.finish_reason) return `finish: ${choice.finish_reason}`;
     if (delta.role) return `role: ${delta.role}`;
@@ -69,7 +88,11 @@ function gist(value) {
   if (typeof value.delta === "string") return value.delta;
   const { delta } = value;
   if (delta) return delta.text ?? delta.thinking ?? delta.partial_json ?? delta.stop_reason ?? "";
-  if (value.usage) return `usage: ${Object.entries(value.usage).filter(([, one]) => typeof one === "number").map(([key, one]) => `${key} ${one}`).join(", ")}`;
+  if (value.usage)
+    return `usage: ${Object.entries(value.usage)
+      .filter(([, one]) => typeof one === "number")
+      .map(([key, one]) => `${key} ${one}`)
+      .join(", ")}`;
   return "";
 }
 
@@ -81,9 +104,18 @@ function rowOf(row, at) {
     span({ class: "said" }, row.said.replaceAll("\n", "⏎")),
   ];
   if (!row.raw) return element("li", { "data-tone": row.tone }, div({ class: "event" }, head));
-  const details = element("details", { "data-key": `event-${at}`, "data-tone": row.tone, ontoggle: () => {
-    if (details.open && details.children.length === 1) details.append(element("pre", { tabindex: 0 }, pretty(row)));
-  } }, element("summary", { class: "event" }, head));
+  const details = element(
+    "details",
+    {
+      "data-key": `event-${at}`,
+      "data-tone": row.tone,
+      ontoggle: () => {
+        if (details.open && details.children.length === 1)
+          details.append(element("pre", { tabindex: 0 }, pretty(row)));
+      },
+    },
+    element("summary", { class: "event" }, head),
+  );
   return element("li", {}, details);
 }
 

@@ -1,4 +1,4 @@
-// Text in its tokens; over each the mouse, or the arrow keys, show how likely it was and what else could have come.
+// Text in its tokens; over each the mouse, or the arrow keys, show how likely it was, and what else was.
 
 import { div, element, span } from "./element.js";
 import { share, visible } from "./format.js";
@@ -15,11 +15,23 @@ export class Tokens {
   // many of the pieces went out, and with `breaks` a mark stands behind these.
   constructor(pieces, { scored = [], sent = pieces.length, breaks = false, kind = "text" } = {}) {
     for (const one of scored) (this.#scored[one.piece] ??= []).push(one);
-    this.place = div({ class: `tokens ${kind}`, ...(scored.length ? { tabindex: 0, role: "group", "aria-describedby": "token-card",
-      "aria-label": "Tokens: arrow keys show the log probability of each" } : {}) });
+    this.place = div({
+      class: `tokens ${kind}`,
+      ...(scored.length
+        ? {
+            tabindex: 0,
+            role: "group",
+            "aria-describedby": "token-card",
+            "aria-label": "Tokens: arrow keys show the log probability of each",
+          }
+        : {}),
+    });
     pieces.forEach((piece, at) => {
       if (breaks && at === sent) this.place.append(mark());
-      const made = span({ class: at < sent ? "token" : "token unsent", "data-doubt": doubt(this.#scored[at]) }, piece);
+      const made = span(
+        { class: at < sent ? "token" : "token unsent", "data-doubt": doubt(this.#scored[at]) },
+        piece,
+      );
       this.#spans.push(made);
       this.place.append(made);
     });
@@ -47,7 +59,11 @@ export class Tokens {
   }
 }
 
-const mark = () => span({ class: "break", role: "img", "aria-label": "here the answer broke off", title: "Here the answer broke off" }, "✂");
+const mark = () =>
+  span(
+    { class: "break", role: "img", "aria-label": "here the answer broke off", title: "Here the answer broke off" },
+    "✂",
+  );
 
 // From 0 for what was sure to 4 for a surprise; nothing where nothing is known.
 function doubt(tokens) {
@@ -58,10 +74,21 @@ function doubt(tokens) {
 }
 
 function open(at, tokens) {
-  card.replaceChildren(...tokens.map(({ token, logprob, top }) => div({ class: "card-token" },
-    div({ class: "card-head" }, element("code", {}, visible(token)),
-      logprob === null ? span({ class: "muted" }, "nothing precedes it") : [span({}, share(logprob)), span({ class: "muted" }, logprob.toFixed(4))]),
-    top.map(([text, value]) => bar(text, value, text === token)))));
+  card.replaceChildren(
+    ...tokens.map(({ token, logprob, top }) =>
+      div(
+        { class: "card-token" },
+        div(
+          { class: "card-head" },
+          element("code", {}, visible(token)),
+          logprob === null
+            ? span({ class: "muted" }, "nothing precedes it")
+            : [span({}, share(logprob)), span({ class: "muted" }, logprob.toFixed(4))],
+        ),
+        top.map(([text, value]) => bar(text, value, text === token)),
+      ),
+    ),
+  );
   if (!card.isConnected) document.body.append(card);
   const { left, bottom, top } = at.getBoundingClientRect();
   const height = card.offsetHeight;
@@ -77,8 +104,12 @@ function close() {
 function bar(text, logprob, isIt) {
   const fill = span({ class: "fill" });
   fill.style.width = `${Math.exp(logprob) * 100}%`;
-  return div({ class: isIt ? "bar-row is-it" : "bar-row" }, element("code", {}, visible(text)),
-    span({ class: "meter" }, fill), span({ class: "muted" }, logprob.toFixed(3)));
+  return div(
+    { class: isIt ? "bar-row is-it" : "bar-row" },
+    element("code", {}, visible(text)),
+    span({ class: "meter" }, fill),
+    span({ class: "muted" }, logprob.toFixed(3)),
+  );
 }
 
 addEventListener("hashchange", close);
