@@ -6,10 +6,20 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from engy_mock.serving.control import accounts, clock, copies, exchanges, models, plan, scenarios, settings, state
+from engy_mock.serving.aside import PREFIX
+from engy_mock.serving.control import (
+    accounts,
+    clock,
+    copies,
+    exchanges,
+    models,
+    plan,
+    scenarios,
+    settings,
+    state,
+    verdict,
+)
 from engy_mock.serving.control.house import House, Order
-
-PREFIX = "/_mock/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +233,22 @@ OPERATIONS = (
         kind="feed",
         summary="Exchanges as they happen, as server-sent events: exchange (again when it changes), and reset.",
         query=exchanges.FeedQuery,
+    ),
+    Operation(
+        method="GET",
+        path="verdict",
+        does=verdict.show,
+        summary="What the journal says of the client under test.",
+        query=verdict.VerdictQuery,
+        gives=verdict.VerdictForm,
+    ),
+    Operation(
+        method="POST",
+        path="heard",
+        does=verdict.hear,
+        summary="Say what the client under test has got: a text or an error.",
+        takes=verdict.WhatWasHeard,
+        gives=verdict.HeardCount,
     ),
     Operation(
         method="POST",
