@@ -47,16 +47,19 @@ class Restaged:
 
 
 def restaged(entry: Entry, seed: int) -> Restaged:
-    """The first of the rules that could have done it which does it; the last of them, if none does."""
+    """The first of the rules that could have done it which does it; else the nearest, else the last of them."""
+    nearest: Restaged | None = None
     found: Restaged | None = None
     for rule in _candidates(entry):
         try:
             found = _tried(entry, rule, seed)
         except MockError:
             continue  # a fault that has no place in such a rule
-        if _is_alike(found.entry, entry):
-            break
-    return found or _tried(entry, None, seed)
+        if _looks(found.entry) == _looks(entry):
+            return found
+        if nearest is None and (found.entry.status, _kinds(found.entry)) == (entry.status, _kinds(entry)):
+            nearest = found
+    return nearest or found or _tried(entry, None, seed)
 
 
 def rule_of(entry: Entry) -> dict[str, Any]:
@@ -173,11 +176,10 @@ def _is_endless(step: Step) -> bool:
     return isinstance(step, Repeat) and step.count is None
 
 
-def _is_alike(one: Entry, other: Entry) -> bool:
-    """Whether the same became of both, as far as it can be told of one that may have been left."""
-    return _looks(one) == _looks(other)
-
-
 def _looks(entry: Entry) -> tuple[object, ...]:
-    kinds = [written.partition(" ")[0] for written in entry.faults]
-    return (entry.status, entry.error, entry.text, len(entry.tool_calls), kinds)
+    """What became of it, as far as it can be told of an answer that may have been left."""
+    return (entry.status, entry.error, entry.text, len(entry.tool_calls), _kinds(entry))
+
+
+def _kinds(entry: Entry) -> list[str]:
+    return [written.partition(" ")[0] for written in entry.faults]
