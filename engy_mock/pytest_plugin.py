@@ -20,25 +20,34 @@ LOOPBACK = "127.0.0.1,localhost,::1"
 FOREIGN_KEYS = ("ANTHROPIC_AUTH_TOKEN",)
 """The variables by which official clients find service and key; in a test they lead to the mock (Q-42)."""
 
-OF_THE_MARKER = (
-    "cassette",
+OWN_MOCK = (
     "clock",
+    "control",
+    "control_token",
+    "host",
     "limits",
+    "port",
+    "scenario_folders",
+    "seed",
+    "time_scale",
+    "tls",
+)
+"""What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
+
+OF_THE_MARKER = (
+    *OWN_MOCK,
+    "cassette",
     "replay",
     "scenario",
-    "seed",
+    "scenarios",
     "settings",
     "strict",
-    "time_scale",
     "verdict",
     "verify",
 )
-"""What the marker `engy` takes."""
+"""What the marker `engy` takes: the words of EngyMock, and how bad a verdict may be."""
 
-OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
-"""What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
-
-OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verdict": str, "verify": bool}
+OF_ONE_KIND: dict[str, type] = {"strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
 _MOCKS = pytest.StashKey[list["EngyMock"]]()
@@ -67,9 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=, "
-        "verdict=): how the pretend service of this test is; scenario is a name, a path or a list, cassette a "
-        "path, clock 'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, verify=, verdict=, clock=, settings=, limits=, "
+        "time_scale=, ...): how the pretend service of this test is, in the words of EngyMock; scenario is a "
+        "name, a path or a list, cassette a path, clock 'wall' or a clock",
     )
 
 
@@ -102,7 +111,7 @@ def engy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     `self.engy` too.
     """
     asked = _asked(request)
-    if OWN_MOCK & asked.keys():
+    if asked.keys() & set(OWN_MOCK):
         engy = _own(request, asked)
         try:
             yield from _lent(engy, asked, request, monkeypatch)
@@ -170,11 +179,12 @@ def _own(request: pytest.FixtureRequest, asked: dict[str, Any]) -> EngyMock:
     from engy_mock.mock import EngyMock
     from engy_mock.vocabulary.errors import MockError
 
-    words = {word: asked[word] for word in sorted(OWN_MOCK & asked.keys())}
+    words = {word: asked[word] for word in OWN_MOCK if word in asked}
     words.setdefault("seed", request.config.getoption("engy_seed"))
     folder = request.config.rootpath / "scenarios"
     try:
-        engy = EngyMock(scenario_folders=[folder] if folder.is_dir() else [], **words)
+        words.setdefault("scenario_folders", [folder] if folder.is_dir() else [])
+        engy = EngyMock(**words)
     except MockError as error:
         raise MockError(f"the marker engy: {error}") from None
     return engy.start()
@@ -188,17 +198,18 @@ def _lent(
 
     item = request.node
     item.stash.setdefault(_MOCKS, []).append(engy)
-    for name, value in asked.get("settings", {}).items():
-        _set(engy, name, value)
-    if "strict" in asked:
-        _set(engy, "strict", asked["strict"])
-    scenarios = asked.get("scenario", request.config.getoption("engy_scenario"))
-    for scenario in scenarios if isinstance(scenarios, list | tuple) else [scenarios]:
-        try:
-            engy.scenario(scenario)
-        except MockError as error:
-            place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
-            raise MockError(f"{place}: {error}") from None
+    _settle(engy, asked)
+    named: list[str] = [word for word in ("scenario", "scenarios") if word in asked]
+    if not named:
+        asked = {**asked, "--engy-scenario": request.config.getoption("engy_scenario")}
+    for word in named or ["--engy-scenario"]:
+        scenarios = asked[word]
+        for scenario in scenarios if isinstance(scenarios, list | tuple) else [scenarios]:
+            try:
+                engy.scenario(scenario)
+            except MockError as error:
+                place = f"the marker engy, {word}=" if named else word
+                raise MockError(f"{place}: {error}") from None
     if "cassette" in asked:
         # A path is seen from the test's own folder, wherever pytest was started.
         engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
@@ -222,8 +233,17 @@ def _lent(
         engy.verdict(fail_level=asked["verdict"]).check()
 
 
-def _set(engy: EngyMock, name: object, value: Any) -> None:
-    """Change a setting; raises MockError for one that there is not, or a value that it cannot have."""
-    from engy_mock.gateway.settings import checked
+def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:
+    """Change the settings as the marker says; raises MockError for one that there is not, or cannot be so."""
+    from dataclasses import replace
 
-    setattr(engy.settings, str(name), checked(str(name), value))
+    from engy_mock.gateway import Settings
+    from engy_mock.vocabulary.errors import MockError
+
+    if "settings" in asked:
+        try:
+            engy.gateway.settings = replace(Settings.of(asked["settings"]))
+        except MockError as error:
+            raise MockError(f"the marker engy: {error}") from None
+    if "strict" in asked:
+        engy.settings.strict = asked["strict"]
