@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from asyncio import AbstractEventLoop
     from collections.abc import Callable
+    from threading import Event
 
     from engy_mock.cli.files import Files
     from engy_mock.mock import EngyMock
@@ -33,9 +34,11 @@ curl {base_url}/chat/completions \\
   -d '{{"model": "glm-5.2", "messages": [{{"role": "user", "content": "Hello!"}}]}}'
 """
 
-CONTROL = """
+CONTROL = """\
+page: {origin}/_mock/{note}
 control: {origin}/_mock/openapi.json
 """
+ASKS = " (asks for the control token)"
 
 
 def serve(given: argparse.Namespace) -> int:
@@ -56,21 +59,27 @@ def serve(given: argparse.Namespace) -> int:
     with engy:
         engy.gateway.warm_up()
         _leave_alone_what_stays()
-        greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
-        print(
-            greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
-            flush=True,
-        )
+        greeting = GREETING if files.options["no-control"] else CONTROL + GREETING
+        note = "" if files.options["control-token"] is None else ASKS
+        told = {"base_url": engy.base_url, "origin": engy.origin, "key": engy.api_key, "note": note}
+        print(greeting.format(version=__version__, **told), flush=True)
         if not is_over.wait(LOOKS_EVERY):
-            _load_the_rest()
+            _load_the_rest(engy, is_over, has_control=not files.options["no-control"])
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
 
 
-def _load_the_rest() -> None:
-    """Load what odd requests need, once nothing else is to do: nobody should have to wait for it later."""
+def _load_the_rest(engy: EngyMock, is_over: Event, *, has_control: bool) -> None:
+    """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
     import engy_mock.serving.odd  # noqa: F401
+
+    if has_control:
+        from engy_mock.serving.control.scenarios import reading
+
+        for _ in reading(engy.gateway.scenes.library):
+            if is_over.is_set():
+                break
 
 
 def made(files: Files) -> EngyMock:

@@ -248,6 +248,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         self.gateway.reset()
         self.gateway.settings = replace(self._first_settings)
         if isinstance(self.gateway.clock, StandingClock):
+            self.gateway.clock.stand()
             self.gateway.clock.set(self._first_time)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
@@ -360,7 +361,12 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         from engy_mock.serving.control import control_of
 
         control = control_of(
-            self._serving_shell(), self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+            self._serving_shell(),
+            self.gateway,
+            reset=self.reset,
+            api_key=self.api_key,
+            token=self._control_token,
+            scheme="http" if self._tls is None else "https",
         )
         control.house.complaints = self._complaints
         control.house.judged = self._judged

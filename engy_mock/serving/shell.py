@@ -192,6 +192,7 @@ class Shell:
         finally:
             _close(steps)
             if seen is not None and self.watch is not None:
+                seen.is_whole = performance.is_over
                 self.watch.end(seen)
         return performance.is_over and framing.is_kept
 

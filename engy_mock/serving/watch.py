@@ -24,7 +24,8 @@ class Seen:
     """One exchange: what was asked, its place in the journal, and each write with the second in which it went out.
 
     Seconds are of the wall, counted from the moment at which the whole request was there. `size` counts all bytes,
-    also those that were not kept. `seconds` is None while it lasts.
+    also those that were not kept. `seconds` is None while it lasts; then it `is_whole`, or its connection ended
+    before that, by a reset or not.
     """
 
     call: Call
@@ -35,6 +36,8 @@ class Seen:
     kept: int = 0
     first_seconds: float | None = None
     seconds: float | None = None
+    is_whole: bool = False
+    is_reset: bool = False
 
     def note(self, entry: Entry) -> None:
         """Note its place in the journal."""
@@ -84,10 +87,12 @@ class SeenWire:
 
     async def end(self, *, is_abrupt: bool) -> None:
         """End the connection behind the last byte."""
+        self._seen.is_reset = is_abrupt
         await self._wire.end(is_abrupt=is_abrupt)
 
     def abort(self) -> None:
         """End the connection wherever it stands."""
+        self._seen.is_reset = True
         self._wire.abort()
 
     def stop_reading(self) -> None:

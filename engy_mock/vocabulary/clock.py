@@ -28,18 +28,32 @@ class Clock(Protocol):
 
 
 class StandingClock:
-    """A clock that shows the same time until `advance` or `set` moves it; pauses under it cost nothing."""
+    """A clock that shows the same time until `advance` or `set` moves it; pauses under it cost nothing.
+
+    It can be let run for a while, from the time that it shows: then pauses really wait.
+    """
 
     def __init__(self, now: float = START) -> None:
         self._now = _checked(now)
+        self._runs_since: float | None = None
 
     def now(self) -> float:
         """Unix time in seconds."""
-        return self._now
+        since = self._runs_since
+        return self._now if since is None else min(self._now + time.monotonic() - since, LATEST)
 
     def waits_for_real(self) -> bool:
-        """Never: a pause moves nothing and costs nothing."""
-        return False
+        """Only while it runs: else a pause moves nothing and costs nothing."""
+        return self._runs_since is not None
+
+    def run(self) -> None:
+        """Let time pass from now on."""
+        if self._runs_since is None:
+            self._runs_since = time.monotonic()
+
+    def stand(self) -> None:
+        """Stand still again, at the time that it shows."""
+        self._now, self._runs_since = self.now(), None
 
     def advance(self, seconds: float) -> None:
         """Move the clock forward; raises MockError for what is no span that it can move."""
@@ -50,6 +64,8 @@ class StandingClock:
     def set(self, now: float) -> None:
         """Show this Unix time, in seconds, from now on; raises MockError for none between 1970 and 9999."""
         self._now = _checked(now)
+        if self._runs_since is not None:
+            self._runs_since = time.monotonic()
 
 
 def _is_span(value: object) -> bool:

@@ -47,13 +47,30 @@ def test_settings_are_all_those_that_there_are(ask):
 def test_the_clock_is_moved(ask):
     start = ask("GET", "clock")["now"]
     assert ask("PATCH", "clock", {"advance": 1.5})["now"] == start + 1.5
-    assert ask("PATCH", "clock", {"now": 0}) == {"now": 0.0, "is_wall_clock": False}
+    assert ask("PATCH", "clock", {"now": 0}) == {"now": 0.0, "is_wall_clock": False, "runs": False}
     assert ask.engy.clock.now() == 0
+
+
+def test_the_clock_runs_and_stands(ask):
+    """Pauses really wait only while it runs; a reset lets it stand where it began."""
+    assert ask("PATCH", "clock", {"runs": True})["runs"] is True
+    assert ask("GET", "state")["runs"] is True
+    assert ask.engy.clock.waits_for_real()
+    ask("PATCH", "clock", {"now": 1000})
+    before = ask("GET", "clock")["now"]
+    ask("PATCH", "clock", {"advance": 50})
+    assert ask("GET", "clock")["now"] >= before + 50 >= 1050
+    stands = ask("PATCH", "clock", {"runs": False})
+    assert (stands["runs"], ask("GET", "clock")) == (False, stands)
+    ask("PATCH", "clock", {"runs": True})
+    ask("POST", "reset", {})
+    assert ask("GET", "clock") == {"now": 1792281600, "is_wall_clock": False, "runs": False}
 
 
 def test_a_wall_clock_is_not_moved():
     caller = Caller(EngyMock(control=True, clock=WallClock()))
     assert caller("GET", "clock")["is_wall_clock"]
+    assert caller("GET", "clock")["runs"]
     assert "cannot be moved" in caller("PATCH", "clock", {"advance": 1}, status=409)["error"]["message"]
 
 
@@ -262,7 +279,7 @@ def test_a_reset_makes_all_as_new(ask):
         ("PATCH", "settings", {"stirct": True}, 400, "Known are closed_accounts"),
         ("PATCH", "settings", {"strict": "perhaps"}, 400, "strict: input should be a valid boolean"),
         ("PATCH", "settings", {"cors_origins": ["*"]}, 400, "name each one that is meant"),
-        ("PATCH", "clock", {}, 400, "say either now or advance"),
+        ("PATCH", "clock", {}, 400, "say either now or advance or runs"),
         ("PATCH", "clock", {"now": 1, "advance": 1}, 400, "say either now or advance"),
         ("PATCH", "clock", {"now": -1}, 400, "now: input should be greater than"),
         ("PATCH", "clock", {"now": 1e300}, 400, "now: input should be less than"),

@@ -47,7 +47,7 @@ def test_answers_are_as_described(ask, document):
     ask.engy.account("a")
     ask.engy.scenario("phases")
     ask.chat(logprobs=True, top_logprobs=2)
-    names = {"scenarios": "phases", "accounts": "a", "journal": "0"}
+    names = {"scenarios": "phases", "accounts": "a", "journal": "0", "copies": "0"}
     checked = 0
     for row in OPERATIONS:
         if row.method == "GET" and row.gives is not None:

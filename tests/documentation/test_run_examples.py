@@ -27,6 +27,14 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def test_each_example_is_run_by_something():
+    """Scripts and tests here, pages by the tests of browsers, containers by theirs."""
+    pages = set((EXAMPLES / "browser").glob("*.html"))
+    containers = {EXAMPLES / "docker" / name for name in ("Dockerfile", "compose.yaml")}
+    every = {path for path in EXAMPLES.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert every == {*SCRIPTS, *TESTS, *pages, *containers}
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_run_to_their_end(path):
     """Each prints what it promises."""

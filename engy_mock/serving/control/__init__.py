@@ -19,6 +19,8 @@ from engy_mock.serving.control.table import OPERATIONS, Operation, at
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.metrics import Metrics
 from engy_mock.serving.pace import Pace
+from engy_mock.serving.page import files, page
+from engy_mock.serving.page import head as page_head
 from engy_mock.serving.performance import Wire
 from engy_mock.serving.shell import Shell
 from engy_mock.vocabulary import json
@@ -91,13 +93,21 @@ class Control:
         """Head and body of an answer that is told at once; raises Refused."""
         if operation.kind == "openapi":
             return Head(200, (JSON, NOT_KEPT)), self._document
+        if operation.kind == "page":
+            return page(self.guard.secret_for(call))
+        if operation.kind == "file":
+            if name not in files():
+                raise Refused(404, f"the page has no file {quoted(name):.80}")
+            kind, body = files()[name]
+            return page_head(kind), body
         if operation.kind == "metrics":
             if self.house.metrics is None:
                 raise Refused(404, "there are no metrics: install the extra `metrics` of engy-mock")
             kind, body = self.house.metrics()
             return Head(200, (("Content-Type", kind), NOT_KEPT)), body
         assert operation.does is not None
-        order = Order(name=name, query=_query(operation, call), body=_body(operation, call))
+        host = call.headers.get("host", "localhost")
+        order = Order(name=name, host=host, query=_query(operation, call), body=_body(operation, call))
         try:
             answer: BaseModel = operation.does(self.house, order)
         except (MockError, ApiError) as error:
@@ -110,11 +120,17 @@ class Control:
 
 
 def control_of(
-    shell: Shell, gateway: Gateway, *, reset: Callable[[], None], api_key: str, token: str | None = None
+    shell: Shell,
+    gateway: Gateway,
+    *,
+    reset: Callable[[], None],
+    api_key: str,
+    token: str | None = None,
+    scheme: str = "http",
 ) -> Control:
     """The control API of the mock behind a shell."""
     watch = watched(shell)
-    house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch)
+    house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch, scheme=scheme)
     house.metrics = next((one.text for one in watch.listeners if isinstance(one, Metrics)), None)
     return Control(house, Guard(token))
 

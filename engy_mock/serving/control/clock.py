@@ -15,37 +15,42 @@ Moment = Annotated[float, Field(ge=0, le=LATEST)]
 
 
 class ClockForm(Form):
-    """Unix seconds; a wall clock cannot be moved."""
+    """Unix seconds; a wall clock cannot be moved. While a clock `runs`, pauses really wait."""
 
     now: float
     is_wall_clock: bool
+    runs: bool
 
 
 class ClockChange(Form):
-    """Either a time to show, or seconds to move forward by."""
+    """A time to show, or seconds to move forward by, or whether time passes by itself."""
 
     now: Moment | None = None
     advance: Moment | None = None
+    runs: bool | None = None
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "ClockChange":
-        if (self.now is None) is (self.advance is None):
-            raise ValueError("say either now or advance")
+        if [self.now, self.advance, self.runs].count(None) != 2:
+            raise ValueError("say either now or advance or runs")
         return self
 
 
 def show(house: House, order: Order) -> ClockForm:
     """The time."""
     clock = house.gateway.clock
-    return ClockForm(now=clock.now(), is_wall_clock=clock.waits_for_real())
+    is_wall_clock = not isinstance(clock, StandingClock)
+    return ClockForm(now=clock.now(), is_wall_clock=is_wall_clock, runs=clock.waits_for_real())
 
 
 def change(house: House, order: Order) -> ClockForm:
-    """Set or move it."""
+    """Set or move it, let it run or stand."""
     clock, wish = house.gateway.clock, order.body
     if not isinstance(clock, StandingClock):
         raise Refused(409, "the wall clock cannot be moved: serve without --wall-clock for one that can")
-    if wish.now is not None:
+    if wish.runs is not None:
+        (clock.run if wish.runs else clock.stand)()
+    elif wish.now is not None:
         clock.set(wish.now)
     elif clock.now() + wish.advance > LATEST:
         raise Refused(400, f"advance leads behind {LATEST}, the last second of the year 9999", param="advance")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ MAX_PAGE = 500
 MAX_SHORT = 200
 
 _CHUNK = re.compile(rb"([0-9a-f]{1,8})\r\n")
+
+Ending = Literal["whole", "closed", "reset", "left"]
 
 Word = Annotated[str, Field(max_length=200)]
 
@@ -51,7 +53,8 @@ class Exchange(Form):
     """One exchange at a glance.
 
     `asked` and `said` are the beginnings of question and answer. `first_seconds` and `seconds` are of the wall,
-    until the first byte and until the end; null while there is none. `fate` is what became of the client.
+    until the first byte and until the end; null while there is none. `fate` is what became of the client, `ending`
+    of the answer: it came whole, or its connection was closed or reset before that, or the client left.
     """
 
     number: int
@@ -80,6 +83,7 @@ class Exchange(Form):
     is_over: bool
     first_seconds: float | None
     seconds: float | None
+    ending: Ending | None
 
 
 class ExchangePage(Form):
@@ -92,8 +96,12 @@ class ExchangePage(Form):
 
 
 class TokenForm(Form):
-    """A token with its log probability and the likeliest ones in its place."""
+    """A token with its log probability and the likeliest ones in its place.
 
+    `piece` counts in the pieces of the text, or in the tokens of a prompt.
+    """
+
+    piece: int
     token: str
     logprob: float | None
     top: list[tuple[str, float]]
@@ -172,10 +180,14 @@ def listed(house: House, order: Order) -> ExchangePage:
 
 def show(house: House, order: Order) -> ExchangeDetail:
     """One exchange."""
-    number = order.name
+    return _detail(house, numbered(house, order.name))
+
+
+def numbered(house: House, number: str) -> Entry:
+    """The exchange of this number; raises Refused."""
     for entry in house.gateway.journal:
         if str(entry.number) == number:
-            return _detail(house, entry)
+            return entry
     raise Refused(404, f"the journal has no exchange {number!r:.40}, or none any more")
 
 
@@ -220,7 +232,17 @@ def _glance(entry: Entry, seen: Seen | None) -> dict[str, Any]:
         "is_over": seen is None or seen.seconds is not None,
         "first_seconds": entry.first_byte_seconds if seen is None else seen.first_seconds,
         "seconds": entry.seconds if seen is None else seen.seconds,
+        "ending": None if seen is None or seen.seconds is None else _ending(entry, seen),
     }
+
+
+def _ending(entry: Entry, seen: Seen) -> Ending:
+    """How the answer came to its end."""
+    if entry.client_left:
+        return "left"
+    if seen.is_whole:
+        return "whole"
+    return "reset" if seen.is_reset else "closed"
 
 
 def _detail(house: House, entry: Entry) -> ExchangeDetail:
@@ -284,10 +306,11 @@ def choice_form(choice: Choice) -> ChoiceForm:
         text=list(choice.text),
         tool_calls=[CallForm(id=call.id, name=call.name, arguments=call.arguments) for call in choice.tool_calls],
         finish_reason=choice.finish_reason,
-        tokens=[_token(one) for piece in choice.logprobs or () for one in piece],
-        prompt_tokens=[_token(one) for one in choice.prompt_logprobs or ()],
+        tokens=[_token(one, at) for at, piece in enumerate(choice.logprobs or ()) for one in piece],
+        prompt_tokens=[_token(one, at) for at, one in enumerate(choice.prompt_logprobs or ())],
     )
 
 
-def _token(one: TokenLogprob) -> TokenForm:
-    return TokenForm(token=one.token, logprob=one.logprob, top=[(token, logprob) for token, _, logprob in one.top])
+def _token(one: TokenLogprob, piece: int) -> TokenForm:
+    top = [(token, logprob) for token, _, logprob in one.top]
+    return TokenForm(piece=piece, token=one.token, logprob=one.logprob, top=top)

@@ -37,6 +37,20 @@ class Guard:
         self._pages.append(own)
         return own
 
+    def secret_for(self, call: Call) -> str:
+        """The secret of the page that answers this call; none for one that has yet to show the token.
+
+        Raises Refused for a wrong one.
+        """
+        if self._token is None:
+            return self.issue()
+        shown = call.headers.get(CONTROL, "").strip()
+        if not shown:
+            return ""
+        if not _is_same(shown, self._token):
+            raise Refused(401, f"the control token is wrong: send it in {CONTROL}")
+        return self.issue()
+
     def check(self, call: Call, allowed_hosts: frozenset[str], *, is_open: bool = False) -> None:
         """Raise Refused unless the call may be done; what is open needs neither header nor token."""
         try:

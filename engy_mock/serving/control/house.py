@@ -33,6 +33,7 @@ class House:
     version: str
     reset: Callable[[], None]
     watch: Watch
+    scheme: str = "http"
     complaints: Callable[[], Sequence[str]] = tuple
     judged: Callable[..., dict[str, Any]] | None = None
     metrics: Callable[[], tuple[str, bytes]] | None = None
@@ -43,8 +44,9 @@ class House:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One call: the name in its path, and query and body as the forms of its row say."""
+    """One call: the name in its path, query and body as the forms of its row say, and the host it was sent to."""
 
     name: str = ""
+    host: str = ""
     query: Any = None
     body: Any = None

@@ -14,6 +14,17 @@ from engy_mock.serving.control.table import Operation
 REF = "#/components/schemas/{model}"
 
 _STREAMED = frozenset({"chat", "completions", "messages", "responses", "inference"})
+JSON = "application/json"
+_CONTENT: Mapping[str, tuple[str, ...]] = {
+    "json": (JSON,),
+    "openapi": (JSON,),
+    "feed": ("text/event-stream",),
+    "metrics": ("text/plain",),
+    "page": ("text/html",),
+    "file": ("text/css", "text/javascript", "image/svg+xml"),
+}
+"""What each kind of control route answers with."""
+
 _KEYS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "authorization": ("bearer", {"type": "http", "scheme": "bearer"}),
     "x-api-key": ("apiKey", {"type": "apiKey", "in": "header", "name": "x-api-key"}),
@@ -83,13 +94,8 @@ def document(version: str, operations: Iterable[Operation]) -> dict[str, Any]:
 
 def _control(row: Operation, names: Mapping[Any, Any]) -> dict[str, Any]:
     """One route of the control API."""
-    kind = {
-        "json": "application/json",
-        "openapi": "application/json",
-        "feed": "text/event-stream",
-        "metrics": "text/plain",
-    }[row.kind]
-    schema: Mapping[str, Any] = {"type": "string"} if row.kind in ("feed", "metrics") else {"type": "object"}
+    kinds = _CONTENT[row.kind]
+    schema: Mapping[str, Any] = {"type": "object" if kinds == (JSON,) else "string"}
     if row.gives is not None:
         schema = names[row.gives, "serialization"]
     refusals = [
@@ -102,14 +108,15 @@ def _control(row: Operation, names: Mapping[Any, Any]) -> dict[str, Any]:
     ]
     refusals += ["409"] if row.path == "clock" and row.method == "PATCH" else []
     refused = {"application/json": {"schema": {"$ref": REF.format(model="ControlRefusal")}}}
+    named = (row.path or "the_page").replace("/{name}", "_one").replace(".", "_")
     told: dict[str, Any] = {
-        "operationId": f"{row.method.lower()}_{row.path.replace('/{name}', '_one').replace('.', '_')}",
+        "operationId": f"{row.method.lower()}_{named}",
         "tags": ["control"],
         "summary": row.summary,
         "security": [] if row.is_open else [{"control": []}],
         "parameters": [*_name_in(row.path), *_query(row)],
         "responses": {
-            "200": {"description": "Done.", "content": {kind: {"schema": schema}}},
+            "200": {"description": "Done.", "content": {kind: {"schema": schema} for kind in kinds}},
             **{
                 status: {"description": "Not done.", "content": refused}
                 for status in sorted([*refusals, *([] if row.is_open else ["401"])])

@@ -1,5 +1,7 @@
 """Scenarios on and off, their phases, and the rules in force."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +11,7 @@ from pydantic import Field
 
 from engy_mock.scripting import notation
 from engy_mock.scripting.fault import told
-from engy_mock.scripting.library import NAME
+from engy_mock.scripting.library import NAME, Library
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.scenario import Scenario, from_file, from_sheet
 from engy_mock.scripting.stage import Scene
@@ -77,6 +79,14 @@ class RulesToAdd(Form):
     """Rules in the words of scenario files."""
 
     rules: Annotated[list[dict[str, object]], Field(min_length=1, max_length=1000)]
+
+
+def reading(library: Library) -> Iterator[str]:
+    """Read all scenarios ahead of whoever asks for them, one at each step: it takes most of a second."""
+    for name in library.names():
+        with suppress(MockError, OSError):
+            _from_library(library, name)
+        yield name
 
 
 def listed(house: House, order: Order) -> ScenarioList:
@@ -173,6 +183,10 @@ def _scenario(house: House, name: str) -> Scenario:
     library = house.gateway.scenes.library
     if name not in library.names():
         raise Refused(404, f"there is no scenario {name}")
+    return _from_library(library, name)
+
+
+def _from_library(library: Library, name: str) -> Scenario:
     path = library.path_of(name)
     status = path.stat()
     return _read(path, status.st_mtime_ns, status.st_size)

@@ -23,7 +23,7 @@ class State(Form):
     seed: int
     api_key: str
     now: float
-    is_wall_clock: bool
+    runs: bool
     scenarios: list[str]
     rules: int
     accounts: int
@@ -57,7 +57,7 @@ def state(house: House, order: Order) -> State:
         seed=gateway.seed,
         api_key=house.api_key,
         now=gateway.now(),
-        is_wall_clock=gateway.clock.waits_for_real(),
+        runs=gateway.clock.waits_for_real(),
         scenarios=[scene.name for scene in gateway.scenes.stage.scenes],
         rules=len(gateway.script.rules) + len(gateway.scenes.stage.rules()),
         accounts=len(gateway.accounts),

@@ -7,7 +7,18 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from engy_mock.serving.aside import PREFIX
-from engy_mock.serving.control import accounts, clock, exchanges, models, plan, scenarios, settings, state, verdict
+from engy_mock.serving.control import (
+    accounts,
+    clock,
+    copies,
+    exchanges,
+    models,
+    plan,
+    scenarios,
+    settings,
+    state,
+    verdict,
+)
 from engy_mock.serving.control.house import House, Order
 
 
@@ -22,7 +33,7 @@ class Operation:
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     does: Callable[[House, Order], Any] | None = None
-    kind: Literal["json", "feed", "openapi", "metrics"] = "json"
+    kind: Literal["json", "feed", "openapi", "metrics", "page", "file"] = "json"
     summary: str
     takes: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
@@ -36,6 +47,20 @@ class Operation:
 
 
 OPERATIONS = (
+    Operation(
+        method="GET",
+        path="",
+        kind="page",
+        summary="A page for people that shows and changes the mock.",
+        is_open=True,
+    ),
+    Operation(
+        method="GET",
+        path="page/{name}",
+        kind="file",
+        summary="A file that belongs to the page.",
+        is_open=True,
+    ),
     Operation(
         method="GET",
         path="health",
@@ -90,7 +115,7 @@ OPERATIONS = (
         method="PATCH",
         path="clock",
         does=clock.change,
-        summary="Set the time, or move it forward.",
+        summary="Set the time, move it forward, or let it run and stand.",
         takes=clock.ClockChange,
         gives=clock.ClockForm,
     ),
@@ -194,6 +219,13 @@ OPERATIONS = (
         does=exchanges.show,
         summary="One exchange with everything that is known of it, by its number.",
         gives=exchanges.ExchangeDetail,
+    ),
+    Operation(
+        method="GET",
+        path="copies/{name}",
+        does=copies.copies,
+        summary="One exchange as a command, a test and a scenario, by its number.",
+        gives=copies.Copies,
     ),
     Operation(
         method="GET",

@@ -1,0 +1,223 @@
+"""What is copied from an exchange really works elsewhere: the command, the test, the scenario."""
+
+import json
+import subprocess
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from httpx2 import RequestError
+
+from engy_mock import EngyMock, ToolCall
+from engy_mock.cli import main
+from engy_mock.scripting.library import Library
+from engy_mock.serving.copying.literals import literal
+from engy_mock.serving.copying.written import Unreadable, read_fault
+from tests.control.conftest import Caller
+
+QUESTION = "Why do bridges sway? It's \"odd\" - isn't it?"
+INI = "[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
+BY_HISTORY = {"balance-runs-out", "brown-out", "flapping"}
+"""Faults that act by what has happened before: what they did is dictated instead."""
+
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"model": "glm-5.2", "messages": [{"role": "user", "content": QUESTION}]},
+    "/v1/completions": {"model": "glm-5.2", "prompt": QUESTION, "max_tokens": 8},
+    "/v1/messages": {"model": "glm-5.2", "max_tokens": 60, "messages": [{"role": "user", "content": QUESTION}]},
+    "/v1/responses": {"model": "glm-5.2", "input": QUESTION},
+    "/v5/chat/completions": {"model": "openai/gpt-4o", "messages": [{"role": "user", "content": QUESTION}]},
+}
+
+
+def send(engy, path, body, **headers):
+    """Send a body, and take what comes, or nothing."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    key = {"x-api-key": engy.api_key} if path.startswith("/v5") else {"authorization": f"Bearer {engy.api_key}"}
+    with engy.http_client(timeout=1) as client:
+        sent = {**key, "content-type": "application/json", **named}
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        with suppress(RequestError):  # some answers break off
+            client.post(path, content=data, headers={name: value for name, value in sent.items() if value})
+
+
+def provoke(engy, path, stream=False, **more):
+    body = {**BODIES[path], **more}
+    send(engy, path, {**body, "stream": True} if stream else body)
+
+
+def copies(engy):
+    """The copies of all exchanges, by their numbers."""
+    ask = Caller(engy)
+    return [ask("GET", f"copies/{entry.number}") for entry in engy.journal]
+
+
+def check_tests(pytester, texts):
+    for number, text in enumerate(texts):
+        pytester.makepyfile(**{f"test_copy_{number}": text})
+    pytester.makeini(INI)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=len(texts))
+
+
+def check_scenarios(tmp_path, texts, capsys):
+    paths = [tmp_path / f"copy-{number}.yaml" for number, _ in enumerate(texts)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+    code = main(["check", *map(str, paths)])
+    assert code == 0, capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def various():
+    """A mock that has had exchanges of every sort, and the copies of these."""
+    engy = EngyMock(control=True, seed=7)
+    engy.when(says="cut").reply("one two three four", faults=[{"kind": "cut", "after": 2}])
+    engy.when(says="hush").reply("one two three four", faults=["stall"], delay=2.0)
+    engy.when(says="rate").refuse(429, 'slow "down", it\'s too much', retry_after=3)
+    engy.when(says="tool").reply(tool_calls=[ToolCall("get_weather", city="Paris")], reasoning="Hm.")
+    for path in BODIES:
+        for stream in (False, path != "/v1/completions"):
+            provoke(engy, path, stream=stream)
+    for word in ("cut", "hush", "rate", "tool"):
+        body = {**BODIES["/v1/chat/completions"], "stream": True}
+        send(engy, "/v1/chat/completions", {**body, "messages": [{"role": "user", "content": word}]})
+    send(engy, "/v1/chat/completions", b"no json \xff\x00 100%")
+    send(engy, "/v1/chat/completions", BODIES["/v1/chat/completions"], authorization="")
+    send(engy, "/v1/chat/completions", BODIES["/v1/chat/completions"], content_type="text/plain")
+    send(engy, "/v1/chat/completions", {**BODIES["/v1/chat/completions"], "model": "nope"})
+    send(engy, "/v5/chat/completions", {"messages": "x"}, x_api_key="")
+    send(engy, "/v1/nowhere", {"a": [1.5, True, None, "\ud800"]})
+    poor = engy.account("poor", balance_micro=1)
+    send(engy, "/v1/chat/completions", BODIES["/v1/chat/completions"], authorization=f"Bearer {poor.key}")
+    with engy.http_client() as client:
+        client.get("/v1/models")
+    return engy, list(zip(engy.journal, copies(engy), strict=True))
+
+
+def test_copied_tests_pass(various, pytester):
+    """A stream that breaks off, a refusal, a call of a tool, a body that is no JSON."""
+    _, found = various
+    wanted = [
+        one["pytest"] for entry, one in found if (entry.rule and "hush" not in entry.rule) or entry.status == 400
+    ]
+    assert len(wanted) == 4
+    check_tests(pytester, wanted)
+
+
+@pytest.mark.slow
+def test_all_copied_tests_pass(various, pytester):
+    """Stalls, other dialects, other keys and paths too."""
+    _, found = various
+    assert len(found) > 15
+    check_tests(pytester, [one["pytest"] for _, one in found])
+
+
+def test_copied_scenarios_are_good(various, tmp_path, capsys):
+    _, found = various
+    check_scenarios(tmp_path, [one["scenario"] for _, one in found], capsys)
+
+
+def test_copied_commands_do_the_same_again(various):
+    """The same status, error and text, whatever stands in the body."""
+    engy, found = various
+    with engy:
+        for entry, one in found:
+            if "stall" in entry.faults[:1]:
+                continue
+            # Port 0 is that of a client without a socket; a page says the one that it came from.
+            command = one["curl"].replace("http://127.0.0.1:0", engy.origin)
+            subprocess.run(["sh"], input=command, text=True, capture_output=True, timeout=30, check=False)
+            again = engy.journal.last
+            assert again.number > entry.number
+            for name in ("path", "status", "error", "text", "account", "body"):
+                assert getattr(again, name) == getattr(entry, name)
+
+
+def test_a_copied_rule_does_the_same_again(various):
+    """The answer, the refusal and the broken stream, on another mock that would say something else."""
+    checked = 0
+    for entry, one in various[1]:
+        if entry.request is None or entry.surface == "v5":
+            continue
+        other = Caller(EngyMock(seed=99, control=True))
+        other("PUT", "scenarios/copied", {"text": one["scenario"]})
+        send(other.engy, entry.path, entry.body)
+        again = other.engy.journal.last
+        assert (again.status, again.text, again.faults) == (entry.status, entry.text, entry.faults)
+        checked += 1
+    assert checked > 8
+
+
+def test_a_body_that_was_cut_is_not_copied():
+    engy = EngyMock(control=True)
+    long = [{"role": "user", "content": "x " * 200_000}]
+    send(engy, "/v1/chat/completions", {"model": "glm-5.2", "messages": long})
+    [one] = copies(engy)
+    assert (one["curl"], one["pytest"], one["scenario"]) == (None, None, None)
+    assert "longer than" in one["complaint"]
+
+
+def test_a_long_body_is_no_argument():
+    """Systems bound the length of an argument, so it comes by a pipe."""
+    engy = EngyMock(control=True)
+    long = [{"role": "user", "content": "%s\\ 'x' " * 15_000}]
+    with engy:
+        send(engy, "/v1/chat/completions", {"model": "glm-5.2", "messages": long, "max_tokens": 4})
+        [one] = copies(engy)
+        assert one["curl"].startswith("printf ")
+        command = one["curl"].replace("http://127.0.0.1:0", engy.origin)
+        subprocess.run(["sh"], input=command, text=True, capture_output=True, timeout=30, check=True)
+        assert [entry.status for entry in engy.journal] == [200, 200]
+        assert engy.journal[0].body == engy.journal[1].body
+
+
+@pytest.mark.slow
+def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
+    """Whatever a scenario does: what is copied of it passes as a test, and is a good scenario."""
+    tests, scenarios = [], []
+    for name in Library().names():
+        engy = EngyMock(control=True, scenarios=[name])
+        for number in range(4):
+            for path in BODIES:
+                provoke(engy, path, stream=bool(number % 2) and path != "/v1/completions", seed=number)
+        for entry, one in zip(engy.journal, copies(engy), strict=True):
+            tests.append(one["pytest"])
+            scenarios.append(one["scenario"])
+            _, claims = one["pytest"].split("exchange = engy.journal.last")
+            assert f"exchange.status == {entry.status}\n" in claims
+            kinds = {written.partition(" ")[0] for written in entry.faults} - BY_HISTORY
+            assert [kind for kind in sorted(kinds) if kind not in claims] == []
+    check_scenarios(tmp_path, scenarios, capsys)
+    check_tests(pytester, list(dict.fromkeys(tests)))
+
+
+@pytest.mark.parametrize(
+    ("written", "mapping"),
+    [
+        ("cut", {"kind": "cut"}),
+        ("reset after=2", {"kind": "reset", "after": 2}),
+        (
+            "x text='a b=c' more=(1, 'y z=2')",
+            {"kind": "x", "text": "a b=c", "more": [1, "y z=2"]},
+        ),
+        ("x words={'a': None, 'b': True}", {"kind": "x", "words": {"a": None, "b": True}}),
+    ],
+)
+def test_faults_are_read_back(written, mapping):
+    assert read_fault(written) == mapping
+
+
+@pytest.mark.parametrize("written", ["x after=y()", "x after", "x =1"])
+def test_what_is_no_fault_is_not_read(written):
+    with pytest.raises(Unreadable):
+        read_fault(written)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(1, -2.5, None, True, "", "it's", 'say "it\'s"', "\u00e9\n\ud800\x00"),
+        *([], {}, (), (1,), {"a": [1, {"b": "x" * 200}]}, ["x" * 60, "y" * 60], ("a" * 60, "b" * 60, "c")),
+    ],
+)
+def test_literals_are_what_they_stand_for(value):
+    assert eval(literal(value)) == value
