@@ -117,6 +117,7 @@ class RuleForm(Form):
     when: WhenForm = Field(default_factory=WhenForm)
     times: Times | None = None
     rate: Share = 1.0
+    at: Annotated[list[Times], Field(min_length=1)] | None = None
     delay: Seconds | None = None
     pace: Annotated[float, Field(gt=0)] | None = None
     reply: (

@@ -27,9 +27,10 @@ class Rule:
     """One rule; `answers` are given in turn, the last again and again. `times` None never ends.
 
     Without answers it says nothing of its own: its faults befall what other rules or the model say. `rate` is
-    the share of fitting requests that it is for, settled by a digest of the request and `name`. `words` are its
-    conditions as written. `began` is the mock time at which it came into force, `tokens` what its answers have
-    come to, `memory` what its faults remember.
+    the share of fitting requests that it is for, settled by a digest of the request and `name`. With `at` it is
+    for these of the fitting requests alone, counted from 1 whether or not another rule takes them; `met` counts.
+    `words` are its conditions as written. `began` is the mock time at which it came into force, `tokens` what its
+    answers have come to, `memory` what its faults remember.
     """
 
     description: str
@@ -38,9 +39,11 @@ class Rule:
     faults: tuple[Fault, ...] = ()
     times: int | None = None
     rate: float = 1.0
+    at: tuple[int, ...] = ()
     name: str = ""
     words: Mapping[str, Any] = field(default_factory=dict)
     used: int = 0
+    met: int = 0
     tokens: int = 0
     began: float = 0.0
     memory: Memory = field(default_factory=Memory)
@@ -50,6 +53,8 @@ class Rule:
             raise MockError(f"times must be at least 1, got {self.times!r}")
         if not is_share(self.rate):
             raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
+        if any(type(place) is not int or place < 1 for place in self.at):
+            raise MockError(f"at takes numbers of requests, counted from 1, got {self.at!r:.80}")
         if self.is_for_refusals and self.answers:
             raise MockError(
                 f"{self.description}: what the service itself refuses can be marred by faults, not answered"

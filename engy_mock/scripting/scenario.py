@@ -201,6 +201,7 @@ def _rule(form: RuleForm, name: str) -> Rule:
         faults=marred,
         times=times,
         rate=form.rate,
+        at=tuple(form.at or ()),
         words=words,
     )
 

@@ -74,6 +74,7 @@ class Script:
     _answering: Index = field(default_factory=lambda: Index(()))
     _marring: Index = field(default_factory=lambda: Index(()))
     _early: tuple[Rule, ...] = ()
+    _counting: tuple[Rule, ...] = ()
 
     def add(self, rule: Rule) -> None:
         """Put a rule behind those that are there."""
@@ -98,14 +99,15 @@ class Script:
             return None
         answering, marring = self._indexes(rules)
         known: dict[Any, bool] = {}
-        used = self._first(answering, asked, identity, known)
+        due = self._due(asked, known) if self._counting else ()
+        used = self._first(answering, asked, identity, known, due)
         answer = None
         if used is not None:
             answers = used.rule.answers
             answer = settled(answers[min(used.use, len(answers) - 1)], asked.request)
         if isinstance(answer, Refusal):
             return Chosen(answer, used)
-        marrer = self._first(marring, asked, identity, known)
+        marrer = self._first(marring, asked, identity, known, due)
         return None if used is None and marrer is None else Chosen(answer, used, marrer)
 
     def spend(self, chosen: Chosen, tokens: int) -> None:
@@ -130,6 +132,8 @@ class Script:
             reasons = rule.mismatches(asked)
             if not reasons and rule.is_used_up:
                 reasons = [f"it has been used {rule.used} times, which is all"]
+            elif not reasons and rule.at:
+                reasons = [f"this is the request {rule.met} of those that fit, it is for {list(rule.at)}"]
             elif not reasons:
                 reasons = ["its rate spares this request"]
             found.append((len(reasons), f"{rule.description}: {'; '.join(reasons)}"))
@@ -143,13 +147,29 @@ class Script:
                 self._answering = Index([rule for rule in rules if rule.answers])
                 self._marring = Index([rule for rule in rules if not rule.answers])
                 self._early = tuple([rule for rule in rules if _is_early(rule)])
+                self._counting = tuple([rule for rule in rules if rule.at])
                 self._indexed = rules
             return self._answering, self._marring
 
-    def _first(self, index: Index, asked: Asked, identity: bytes, known: dict[Any, bool]) -> Used | None:
+    def _due(self, asked: Asked, known: dict[Any, bool]) -> list[Rule]:
+        """Those of the rules with `at` whose turn this request is; all that it fits count it."""
+        due = []
+        for rule in self._counting:
+            if rule.is_for_refusals is (asked.refused is not None) and rule.fits(asked, known):
+                with self._lock:
+                    rule.met += 1
+                    if rule.met in rule.at:
+                        due.append(rule)
+        return due
+
+    def _first(
+        self, index: Index, asked: Asked, identity: bytes, known: dict[Any, bool], due: Sequence[Rule]
+    ) -> Used | None:
         """The first rule that fits and is neither used up nor spares the request, used once more."""
         for rule in index.candidates(asked):
             if rule.is_for_refusals is (asked.refused is None) or rule.is_used_up:
+                continue
+            if rule.at and rule not in due:
                 continue
             if not rule.fits(asked, known) or rule.is_spared(identity):
                 continue
