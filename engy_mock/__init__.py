@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from engy_mock.model.cards import Prices as Prices
     from engy_mock.model.tokenizer import tokenizer_file as tokenizer_file
     from engy_mock.serving.limits import Limits as Limits
+    from engy_mock.verdict.finding import Finding as Finding
+    from engy_mock.verdict.verdict import CallGroup as CallGroup
+    from engy_mock.verdict.verdict import Verdict as Verdict
     from engy_mock.vocabulary.clock import StandingClock as StandingClock
     from engy_mock.vocabulary.clock import WallClock as WallClock
     from engy_mock.vocabulary.errors import ApiError as ApiError
@@ -26,7 +29,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "Account": "books.account",
     "ApiError": "vocabulary.errors",
+    "CallGroup": "verdict.verdict",
     "EngyMock": "mock",
+    "Finding": "verdict.finding",
     "Limits": "serving.limits",
     "MockError": "vocabulary.errors",
     "ModelCard": "model.cards",
@@ -37,6 +42,7 @@ _HOMES = {
     "ToolCall": "vocabulary.request",
     "UnmetExpectation": "vocabulary.errors",
     "Usage": "vocabulary.generation",
+    "Verdict": "verdict.verdict",
     "WallClock": "vocabulary.clock",
     "Worker": "books.fleet",
     "tokenizer_file": "model.tokenizer",
