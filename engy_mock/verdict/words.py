@@ -46,9 +46,7 @@ WORDS: dict[str, Word] = {
     "broken-tool-call-executed": Word(
         "error", "Parse the arguments of a tool call before it runs, and tell the model what was wrong with them."
     ),
-    "tool-executed-twice": Word(
-        "error", "Run each tool call once, by its id, however often its answer came."
-    ),
+    "tool-executed-twice": Word("error", "Run each tool call once, by its id, however often its answer came."),
     "poisoned-history": Word(
         "error",
         "Send no tool call back whose arguments are not JSON: drop it, or send `{}` with the error.",
@@ -58,11 +56,7 @@ WORDS: dict[str, Word] = {
     "gave-up": Word("warning", "Try again what may pass, and report it when it does not."),
     "no-read-timeout": Word("warning", "Set a timeout for silence in the middle of an answer, and report it."),
     "malformed-chunk-ignored": Word("warning", "Stop at an event that cannot be read: what it said is lost."),
-    "charged-twice": Word(
-        "warning", "Wait longer than answers take: each attempt is paid for."
-    ),
-    "error-class-lost": Word(
-        "warning", "Report what the service said, its status above all."
-    ),
+    "charged-twice": Word("warning", "Wait longer than answers take: each attempt is paid for."),
+    "error-class-lost": Word("warning", "Report what the service said, its status above all."),
 }
 """All words; they are stable, since tests pin them."""
