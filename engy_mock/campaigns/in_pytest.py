@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from engy_mock.books.entry import Entry
 from engy_mock.campaigns import firings, profile
 from engy_mock.campaigns.drawing import drawn
 from engy_mock.campaigns.saving import save
@@ -44,7 +45,7 @@ MOCK = pytest.StashKey["EngyMock"]()
 FAILURE = pytest.StashKey[str]()
 """How the run under way has failed: what was raised, and where in the test."""
 
-JOURNAL = pytest.StashKey[tuple["Entry", ...]]()
+JOURNAL = pytest.StashKey[tuple[Entry, ...]]()
 """What had reached the mock when the run under way was over."""
 
 
@@ -142,7 +143,8 @@ def perform(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     }
     if PLAN in item.stash:
         plan = item.stash[PLAN]
-        met = firings.count(plan, item.stash.get(JOURNAL, ()))
+        entries: tuple[Entry, ...] = item.stash.get(JOURNAL, ())
+        met = firings.count(plan, entries)
         told |= {"met": met, "plan": str(plan), "digest": plan.digest}
         if failed is not None:
             told |= _explained(item, nextitem, run, failed)
@@ -207,7 +209,8 @@ def _shrunk(item: pytest.Item, nextitem: pytest.Item | None, run: Run, plan: Pla
         _reports(item, nextitem, other)
         return item.stash.get(FAILURE, None) == failure
 
-    return shrunk(plan, item.stash.get(JOURNAL, ()), fails, run.shrink)
+    entries: tuple[Entry, ...] = item.stash.get(JOURNAL, ())
+    return shrunk(plan, entries, fails, run.shrink)
 
 
 def _lines(found: Shrunk) -> list[str]:
