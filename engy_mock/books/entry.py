@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from engy_mock.books.course import Course
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.generation import Generation, Usage
 from engy_mock.vocabulary.request import GenerationRequest, ToolCall
@@ -20,6 +21,10 @@ KEPT_HEADERS = (
     "x-stainless-retry-count",
 )
 """The request headers that an entry keeps: none of them can hold a key (Q-32)."""
+
+
+Fate = Literal["served", "waiting", "left", "cut off"]
+"""What becomes of a client: its answer came to an end, it still waits for one, it went away, it was cut off."""
 
 
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
@@ -39,7 +44,7 @@ class Entry:
     not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
     that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
     decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
-    that it keeps, in bytes.
+    that it keeps, in bytes. `course` is when what of the answer went out.
     """
 
     number: int
@@ -66,6 +71,7 @@ class Entry:
     plan: str = ""
     weight: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
+    course: Course = field(default_factory=Course, repr=False, compare=False)
 
     @property
     def model(self) -> str | None:
@@ -81,6 +87,52 @@ class Entry:
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls of the first choice of the answer."""
         return () if self.generation is None else self.generation.choices[0].tool_calls
+
+    @property
+    def pieces_planned(self) -> int:
+        """How many pieces the answer has, whatever of them got through."""
+        choices = () if self.generation is None else self.generation.choices
+        return sum([len(choice.text) + len(choice.reasoning or ()) + len(choice.tool_calls) for choice in choices])
+
+    @property
+    def text_sent(self) -> str:
+        """The text of the first choice as far as it got through."""
+        return self.text[: len(self.text) - len(self.text_unsent)]
+
+    @property
+    def text_unsent(self) -> str:
+        """The rest of that text, which never came to it."""
+        if self.generation is None:
+            return ""
+        choice = self.generation.choices[0]
+        return "".join(choice.text[max(0, self.pieces_sent - len(choice.reasoning or ())) :])
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it lasted on the wall, from the whole request to the end of the answer; None while it lasts."""
+        return self._since_arrival(self.course.ended)
+
+    @property
+    def first_byte_seconds(self) -> float | None:
+        """How long the first byte of the answer took on the wall; None if there was none."""
+        return self._since_arrival(self.course.first)
+
+    @property
+    def last_byte_seconds(self) -> float | None:
+        """How long the last byte of the answer took on the wall; None if there was none."""
+        return self._since_arrival(self.course.last)
+
+    @property
+    def fate(self) -> Fate:
+        """What became of the client."""
+        if self.course.ended is None:
+            return "waiting"
+        if self.client_left:
+            return "left"
+        return "cut off" if self.course.is_broken else "served"
+
+    def _since_arrival(self, moment: float | None) -> float | None:
+        return None if moment is None else moment - self.course.arrived
 
     def json(self) -> Any:
         """The body as the client sent it, parsed; raises ValueError if it is not JSON."""

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any, overload
 
 from engy_mock.books.entry import MAX_BODY, Entry
+from engy_mock.books.heard import Heard
 from engy_mock.vocabulary.request import RawPrompt
 
 MAX_ENTRIES = 10_000
@@ -18,7 +19,7 @@ _log = logging.getLogger("engy_mock")
 
 def _weight(entry: Entry) -> int:
     """About how many bytes of memory an exchange keeps: its body as sent and as parsed, and its answer."""
-    weight = 2_000 + len(entry.body)
+    weight = 2_000 + len(entry.body) + entry.course.weight
     if entry.request is not None:
         weight += 24 * len(entry.body) if entry.request.body else MAX_BODY
         if isinstance(entry.request.prompt, RawPrompt):
@@ -36,7 +37,7 @@ def _weight(entry: Entry) -> int:
 class Journal:
     """The entries of one mock since its last reset, oldest first; the oldest make room for new ones.
 
-    `lost` counts those that had to go.
+    `lost` counts those that had to go. `heard` is what the client says it got, in the order in which it said so.
     """
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
@@ -47,6 +48,7 @@ class Journal:
         self._count = 0
         self._lock = Lock()
         self.lost = 0
+        self.heard: list[Heard] = []
 
     def add(self, entry: Entry) -> None:
         """Write an exchange down; its `number` is given here."""
@@ -67,6 +69,11 @@ class Journal:
                 if not self.lost:
                     _log.warning("the journal is full: the oldest exchanges make room for new ones")
                 self.lost += 1
+
+    def hear(self, heard: Heard) -> None:
+        """Write down what the client says it got, behind the exchanges that are there."""
+        with self._lock:
+            self.heard.append(replace(heard, behind=self._count))
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -165,6 +165,7 @@ class Gateway:
                 steps = preflight(call, entry, self.settings.cors_origins)
                 # Browsers remember the answer for as long as they like: only what fails is worth a note.
                 journal = journal if entry.error else None
+                entry.course.at_once()
                 return steps
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
@@ -310,6 +311,7 @@ class Gateway:
                 hurries = self.settings.hurries_retries
                 refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
+        entry.course.at_once()
         return iter((Whole(exchange.head(JSON), data),))
 
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
@@ -334,7 +336,9 @@ class Gateway:
         data = route.dialect.error(error, route.surface, entry.request_id)
         headers = refusal_headers(error, route, self.clock.now())
         head = Head(error.status, (JSON, *id_headers(route, entry), *headers))
-        return iter((Whole(head, data),))
+        whole = Whole(head, data)
+        entry.course.at_once(whole)
+        return iter((whole,))
 
 
 __all__ = ["Gateway", "Settings"]

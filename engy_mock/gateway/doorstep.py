@@ -96,4 +96,6 @@ def _answered(
     body = route.dialect.error(error, route.surface, request_id)
     headers = (JSON, *id_headers(route, entry), *refusal_headers(error, route, mocked.now()))
     head = Head(error.status, (*headers, ("Content-Length", str(len(body)))))
-    return Doorstep(iter((Begin(head, len(body)), Write(body), Close())))
+    steps = (Begin(head, len(body)), Write(body), Close())
+    entry.course.at_once(*steps)
+    return Doorstep(iter(steps))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from engy_mock.books.accounts import Account, Hold
+from engy_mock.books.course import is_endless
 from engy_mock.books.entry import Entry
 from engy_mock.dialects.dialect import TEMPERATURE, TOP_P, Encoder, Envelope
 from engy_mock.dialects.errors import judged
@@ -14,7 +15,7 @@ from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, hurried, is_endless, one_piece, performed, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -74,6 +75,7 @@ class Exchange:
                 memory.keep(generation, int(now), charge, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
+        entry.course.at_once()
         return iter((Whole(self.head(JSON), body),))
 
     def marred(
@@ -111,6 +113,7 @@ class Exchange:
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
+        entry.course.plan([step for step, _ in plan])
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
         entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
         entry.error = None if error is None else error.message
@@ -216,21 +219,27 @@ class Planned(Iterator[Step]):
             self._settle()
 
     def __next__(self) -> Step:
+        entry = self._exchange.entry
         if self._place >= len(self._plan):
+            entry.course.end()
             raise StopIteration
         if self._place == self._settles_at:
             self._settle()
         step, pieces = self._plan[self._place]
         self._place += 1
         if pieces:
-            self._exchange.entry.pieces_sent = pieces
+            entry.pieces_sent = pieces
+        if isinstance(step, _SPOKEN):
+            entry.course.bytes_out()
+        entry.course.done = self._place
         return step
 
     def close(self) -> None:
         """No further step will be asked for."""
         exchange = self._exchange
         if exchange.hold.is_open:
-            exchange.entry.client_left = True
+            # Whose silence without end is over all the same has left no client behind.
+            exchange.entry.client_left = exchange.entry.course.ended is None
             usage = None if self._generation is None else self._generation.usage
             if usage is None:
                 exchange.hold.settle(0)
@@ -239,6 +248,7 @@ class Planned(Iterator[Step]):
                 exchange.close(usage, exchange.cost(usage))
             else:
                 exchange.leave(usage, self._plan[self._place - 1][1] if self._place else 0)
+        exchange.entry.course.end()
 
     def _settle(self) -> None:
         exchange, generation = self._exchange, self._generation
@@ -290,12 +300,14 @@ class Stream(Iterator[Step]):
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
             exchange.leave(self._generation.usage, self._sent)
+        exchange.entry.course.end()
 
     def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
         exchange = self._exchange
         pieces = size = 0
         waiting: list[bytes] = []
         try:
+            exchange.entry.course.bytes_out()
             yield Begin(exchange.head(*STREAM))
             for written, is_piece in frames(self._generation, encoder):
                 while written:
@@ -316,8 +328,10 @@ class Stream(Iterator[Step]):
             raise
         exchange.entry.pieces_sent = pieces
         exchange.close(self._generation.usage, charge)
+        exchange.entry.course.bytes_out()
         yield Write(b"".join(waiting))
         yield End()
+        exchange.entry.course.end()
 
 
 def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from engy_mock.books.course import is_endless
 from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.fold import fold
 from engy_mock.gateway.settings import Settings
@@ -191,13 +192,6 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
                 return made
     flush()
     return made
-
-
-def is_endless(step: Step) -> bool:
-    """Whether nothing can follow this step, since it never ends."""
-    if isinstance(step, Repeat):
-        return step.count is None
-    return isinstance(step, Wait) and step.seconds == math.inf
 
 
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:

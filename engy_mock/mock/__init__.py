@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
 from engy_mock.mock.expecting import Expecting
+from engy_mock.mock.judging import Judging
 from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from engy_mock.vocabulary.request import GenerationRequest
 
 
-class EngyMock(WithoutSocket, Expecting):
+class EngyMock(WithoutSocket, Expecting, Judging):
     """A pretend inference service on a port of this machine.
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread

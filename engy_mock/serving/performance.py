@@ -94,7 +94,6 @@ class Performance:
                     self._due = await self._pace.wait(self._clock, self._due, step.seconds)
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
-                        return
                 case Begin():
                     self._held = framing.begin(step.head, step.length)
                 case End():
@@ -110,7 +109,7 @@ class Performance:
                     async for due in self._pace.beats(self._clock, self._due, step.seconds, step.count):
                         if due == math.inf:
                             await self._close(is_abrupt=False)
-                            return
+                            break
                         self._due = due
                         self._held = framing.piece(step.data)
                         await self._flush()

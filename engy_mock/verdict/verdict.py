@@ -21,7 +21,7 @@ class CallGroup:
     """One call of the application: all attempts at one request, in order, and how it went.
 
     `answered` at the first attempt, `recovered` by a later one; `reported` as failed to the caller; `gave-up`
-    where nobody said what the caller was told; `hung` in a silence without end; `silently-wrong` where the client
+    where nobody said what the caller was told; `hung` without an end; `silently-wrong` where the client
     took for an answer what was none.
     """
 

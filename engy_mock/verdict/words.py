@@ -53,6 +53,9 @@ WORDS: dict[str, Word] = {
     ),
     "no-backoff": Word("warning", "Let the waits between attempts grow, and begin with some tenths of a second."),
     "no-jitter": Word("warning", "Draw each wait at random, so that callers that failed together return apart."),
+    "good-answer-lost": Word(
+        "warning", "Read all that the standards allow: comments, other line ends, unknown fields and events."
+    ),
     "gave-up": Word("warning", "Try again what may pass, and report it when it does not."),
     "no-read-timeout": Word("warning", "Set a timeout for silence in the middle of an answer, and report it."),
     "malformed-chunk-ignored": Word("warning", "Stop at an event that cannot be read: what it said is lost."),
