@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from threading import Lock, Thread
@@ -137,10 +138,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     """End a process with all of its group that is left."""
     if process.poll() is None:
         _signal(process, signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            pass
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.wait()
 

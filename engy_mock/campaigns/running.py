@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from engy_mock.books.entry import Entry
 from engy_mock.campaigns.clock import FastClock
@@ -17,6 +16,8 @@ from engy_mock.campaigns.shrinking import shrunk
 from engy_mock.mock import EngyMock
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.serving.limits import Limits
+from engy_mock.verdict.verdict import Verdict
+from engy_mock.verdict.words import FailLevel
 from engy_mock.vocabulary.errors import MockError
 
 CALM = Case(name="calm")
@@ -30,7 +31,8 @@ class Campaign:
     """What is run, how, and how often.
 
     `jobs` cases run at the same time. A plan that fails is run again up to `shrink` times to find the fewest
-    troubles that do it, and written into `folder` if there is one. `replay` gives the line that repeats a case.
+    troubles that do it, and written into `folder` if there is one. Findings of the verdict fail a case from
+    `fail_level` on, those in `ignore` never. `replay` gives the line that repeats a case.
     """
 
     commands: Commands
@@ -44,6 +46,8 @@ class Campaign:
     jobs: int = 1
     shrink: int = 0
     folder: Path | None = None
+    fail_level: FailLevel = "error"
+    ignore: Sequence[str] = ()
     replay: Callable[[Case], str] = lambda case: case.name
 
     def calm(self) -> Result:
@@ -110,21 +114,17 @@ class Campaign:
             if engy.gateway.defects:
                 raise MockError(f"{case.name}: the mock failed: {engy.gateway.defects[0]!r:.300}")
             entries = tuple(engy.journal)
-            findings = _findings(engy)
-        return self._judged(case, ran, entries, findings, clean)
+            verdict = engy.verdict(fail_level=self.fail_level, ignore=self.ignore)
+        return self._judged(case, ran, entries, verdict, clean)
 
     def _judged(
-        self,
-        case: Case,
-        ran: Ran,
-        entries: Sequence[Entry],
-        findings: tuple[Mapping[str, Any], ...],
-        clean: Result | None,
+        self, case: Case, ran: Ran, entries: Sequence[Entry], verdict: Verdict, clean: Result | None
     ) -> Result:
         is_recovered = clean is not None and len(entries) > len(clean.entries)
         outcome, reason = self.oracle.judged(ran, None if clean is None else clean.ran, is_recovered=is_recovered)
         is_unmet = self.oracle.must_answer and outcome not in ("answered", "recovered")
-        is_bad = outcome in BAD or is_unmet or bool(findings)
+        if is_unmet and outcome == "reported":
+            reason += ", and no answer"
         return Result(
             case=case,
             outcome=outcome,
@@ -132,18 +132,14 @@ class Campaign:
             ran=ran,
             entries=entries,
             met=_met(entries),
-            findings=findings,
-            fails=is_bad,
+            findings=tuple([finding.snapshot() for finding in verdict.findings]),
+            fails=outcome in BAD or is_unmet or verdict.fails(),
             replay=self.replay(case),
         )
 
     def _variables(self, engy: EngyMock) -> dict[str, str]:
         others = {name: value for name, value in self.environment.items() if name not in FOREIGN_KEYS}
         return others | variables(engy.base_url, engy.origin, engy.api_key, others)
-
-
-def _findings(engy: EngyMock) -> tuple[Mapping[str, Any], ...]:
-    return ()
 
 
 def _met(entries: Sequence[Entry]) -> dict[str, int]:

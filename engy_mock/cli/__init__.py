@@ -1,4 +1,4 @@
-"""The command line: `engy-mock serve | check | scenarios`."""
+"""The command line: `engy-mock serve | check | scenarios | campaign`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engy_mock import __version__
+from engy_mock.cli.campaign import add_campaign, split
 from engy_mock.cli.options import add_serve
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    own, words = split(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(own)
+    options.words = words
     from engy_mock.vocabulary.errors import MockError
 
     try:
@@ -32,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"engy-mock {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
+    add_campaign(commands.add_parser("campaign", help="run another command under many bad days, and judge it"))
     check = commands.add_parser("check", help="say what is wrong with scenario files, without serving")
     check.set_defaults(command=_check)
     check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of its file")
