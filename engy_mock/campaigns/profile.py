@@ -89,8 +89,12 @@ def from_sheet(sheet: Sheet, name: str) -> Profile:
     try:
         form = ProfileForm.model_validate(sheet.value)
     except ValidationError as error:
-        found = error.errors(include_url=False)[0]
+        mistakes = error.errors(include_url=False)
+        # A key that there is not is the likelier reason for one that is missing than the other way round.
+        found = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistakes[0])
         place = _in_file(found["loc"], sheet)
+        if found["type"] == "missing":
+            place = (*place, found["loc"][-1])
         raise MockError(f"{sheet.at(place)}: {_complaint(found, place)}") from None
     least, most = (form.kinds.from_, form.kinds.to) if isinstance(form.kinds, CountForm) else (form.kinds,) * 2
     if least > most:
@@ -116,7 +120,7 @@ def _in_file(place: Sequence[str | int], sheet: Sheet) -> Place:
     """A place without the names of types, which are no part of the file."""
     found: Place = ()
     for step in place:
-        if (*found, step) in sheet.lines or step == place[-1]:
+        if (*found, step) in sheet.lines:
             found = (*found, step)
     return found
 

@@ -28,7 +28,7 @@ class Result:
     """What became of a case.
 
     `met` are the faults and refusals that requests have met, each with how often; `findings` are those of the
-    verdict, as words, and each with what a good client does.
+    verdict, as words, and each with what a good client does, `failing` the words of those that fail the case.
     """
 
     case: Case
@@ -38,15 +38,17 @@ class Result:
     entries: Sequence[Entry]
     met: Mapping[str, int]
     findings: tuple[Mapping[str, Any], ...] = ()
+    failing: tuple[str, ...] = ()
     fails: bool = False
     shrunk: Shrunk | None = None
     saved: str | None = None
     replay: str = ""
 
-    @property
-    def kind(self) -> tuple[str, ...]:
-        """What a smaller plan has to fail with as well to be one."""
-        return (self.outcome if self.outcome in BAD else "", *sorted({one["word"] for one in self.findings}))
+    def is_like(self, other: "Result") -> bool:
+        """Whether another run has failed as this one: with the same outcome, or else with its worst finding."""
+        if not other.fails or self.outcome in BAD or not self.failing:
+            return other.fails and other.outcome == self.outcome
+        return self.failing[0] in other.failing
 
     @property
     def plan(self) -> Sequence[str]:

@@ -17,10 +17,17 @@ from engy_mock.mock import EngyMock
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.serving.limits import Limits
 from engy_mock.verdict.verdict import Verdict
-from engy_mock.verdict.words import FailLevel
+from engy_mock.verdict.words import FailLevel, Severity
 from engy_mock.vocabulary.errors import MockError
 
 CALM = Case(name="calm")
+
+LEVELS: Mapping[FailLevel, frozenset[Severity]] = {
+    "error": frozenset({"error"}),
+    "warning": frozenset({"error", "warning"}),
+    "never": frozenset(),
+}
+"""The findings that fail a case, by level."""
 
 MARGIN = 60.0
 """A silence without end lasts so many seconds longer than the command may."""
@@ -88,7 +95,7 @@ class Campaign:
         if self.shrink:
 
             def fails(other: Plan) -> bool:
-                return self._run(replace(case, plan=other), clean).kind == found.kind
+                return found.is_like(self._run(replace(case, plan=other), clean))
 
             small = shrunk(plan, found.entries, fails, self.shrink)
             if small.is_repeatable:
@@ -125,6 +132,10 @@ class Campaign:
         is_unmet = self.oracle.must_answer and outcome not in ("answered", "recovered")
         if is_unmet and outcome == "reported":
             reason += ", and no answer"
+        # What the verdict cannot know is what the command told its user.
+        findings = [one for one in verdict.findings if outcome != "reported" or one.word != "gave-up"]
+        levels = LEVELS[self.fail_level]
+        failing = tuple(dict.fromkeys([one.word for one in findings if one.severity in levels]))
         return Result(
             case=case,
             outcome=outcome,
@@ -132,8 +143,9 @@ class Campaign:
             ran=ran,
             entries=entries,
             met=_met(entries),
-            findings=tuple([finding.snapshot() for finding in verdict.findings]),
-            fails=outcome in BAD or is_unmet or verdict.fails(),
+            findings=tuple([finding.snapshot() for finding in findings]),
+            failing=failing,
+            fails=outcome in BAD or is_unmet or bool(failing) or not verdict.is_complete,
             replay=self.replay(case),
         )
 
