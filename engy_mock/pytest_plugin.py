@@ -278,6 +278,10 @@ def _lent(
             place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
             raise MockError(f"{place}: {error}") from None
     run = _run_of(item)
+    if run is None and item.get_closest_marker("engy_campaign") is not None:
+        raise MockError(
+            "the marker engy_campaign is not for a unittest.TestCase: pytest makes one item of its tests"
+        )
     if run is not None:
         from engy_mock.campaigns.in_pytest import begin
 

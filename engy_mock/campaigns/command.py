@@ -95,12 +95,13 @@ class Commands:
             exit_code = process.wait(self._timeout)
         except subprocess.TimeoutExpired:
             exit_code = None
-        seconds = monotonic() - began
-        _end(process)
+        finally:
+            seconds = monotonic() - began
+            _end(process)
+            with self._lock:
+                self._under_way.remove(process)
         for reader in readers:
             reader.join(GRACE)
-        with self._lock:
-            self._under_way.remove(process)
         for pipe, reader in zip(pipes, readers, strict=True):
             # Who has left the group and holds the pipe still goes on alone; a reader that waits keeps it open.
             if pipe is not None and not reader.is_alive():

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from engy_mock.campaigns.running import Campaign
 
 SEEDS = 20
-WELL, FOUND, WRONG_USE = 0, 1, 2
-"""The exit codes: all is well, there are findings, or nothing could be found out."""
+WELL, FOUND, WRONG_USE, BROKEN_OFF = 0, 1, 2, 130
+"""The exit codes: all is well, there are findings, nothing could be found out, or somebody pressed Ctrl-C."""
 
 OUTPUT_LINES = 12
 """So many lines of an output are shown beside a case that failed."""
@@ -123,6 +123,9 @@ def campaign(options: argparse.Namespace) -> int:
     except MockError as error:
         print(f"engy-mock: {error}", file=sys.stderr)
         return WRONG_USE
+    except KeyboardInterrupt:
+        print("engy-mock: broken off", file=sys.stderr)
+        return BROKEN_OFF
     _conclude(report)
     return FOUND if report.failed else WELL
 
