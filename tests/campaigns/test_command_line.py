@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ from xml.etree import ElementTree as tree
 import pytest
 
 from engy_mock.campaigns.command import Commands
+from engy_mock.campaigns.page import POLICY
 from engy_mock.cli import main
 from engy_mock.cli.progress import Progress
 from engy_mock.scripting.scenario import from_file
@@ -37,9 +39,13 @@ def ask(text, attempts=1):
 PARIS = 'ask("What is the capital of France?")'
 
 REFUSING = "description: Refusals.\ntroubles:\n  - {refuse: 503, times: 1}\n"
-EMPTY = (
-    "description: Nothing is said.\ntroubles:\n  - {fault: content-empty, rate: 0.5}\n  - {fault: cache-cold}\n"
-)
+EMPTY = """
+description: Nothing is said.
+kinds: 2
+troubles:
+  - {fault: content-empty, rate: 0.5}
+  - {fault: cache-cold}
+"""
 
 
 @pytest.fixture
@@ -92,7 +98,7 @@ def test_a_client_that_is_silently_wrong(run, tmp_path):
     """It is found, made small, kept, and told in every report; the line that repeats it does."""
     code, printed, _ = run(
         f"print('<b>', {PARIS}, '\\x00&')",
-        *("--profile", "empty.yaml", "--seeds", "3", "--contains", "Paris", "--shrink", "--save-plans", "kept"),
+        *("--profile", "empty.yaml", "--seeds", "4", "--contains", "Paris", "--shrink", "--save-plans", "kept"),
         *ALL_REPORTS,
     )
     assert code == 1
@@ -108,10 +114,7 @@ def test_a_client_that_is_silently_wrong(run, tmp_path):
     assert f"\n    {small}\n" in printed
     _check_junit((tmp_path / "out/junit.xml").read_bytes(), report)
     _check_page((tmp_path / "out/page.html").read_text(), report)
-    replay = wrong[0]["replay"].split()
-    assert replay[:2] == ["engy-mock", "campaign"]
-    again = main([word for word in replay[1:]])
-    assert again == 1
+    assert main(shlex.split(wrong[0]["replay"])[1:]) == 1
 
 
 def _check_junit(document, report):
@@ -163,7 +166,7 @@ def _check_page(text, report):
     assert not [name for name, _ in page.attributes if name in ("src", "href") or name.startswith("on")]
     assert page.names.count("circle") + page.names.count("path") == report["cases"]
     assert "<b>  \ufffd&" in page.text
-    assert "default-src 'none'" in dict(page.attributes)["content"] or "default-src 'none'" in text
+    assert ("content", POLICY) in page.attributes
 
 
 def test_a_command_that_never_ends(run, tmp_path):
