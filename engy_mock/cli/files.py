@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.cli.pace import settings_of, takes_time
 from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
@@ -80,16 +81,13 @@ class Files:
         self._watch(self._sources(engy))
 
     def _wanted(self, engy: EngyMock) -> list[Scenario]:
-        from engy_mock.cli.pace import as_scenario
-
         found: list[Scenario] = []
         for name in self.options["scenario"]:
             scenes = engy.gateway.scenes
             found.append(scenes.library.named(name))
             for part in scenes.library.with_included(found[-1]):
                 scenes.check(part)
-        paced = as_scenario(self.options["pace"])
-        return found if paced is None else [*found, paced]
+        return found
 
     def _sources(self, engy: EngyMock) -> Iterable[Path]:
         found: list[Path] = []
@@ -140,9 +138,13 @@ class Files:
         settings.allowed_hosts = frozenset(self.options["allow-host"])
         settings.cors_origins = frozenset(self.options["cors-origin"])
         settings.scenario_header = bool(self.options["scenario-header"])
+        for name, value in settings_of(self.options["pace"]).items():
+            setattr(settings, name, value)
         self._play_again(wanted, engy)
         self._watch([Path(self.options["accounts"])] if self.options["accounts"] else [])
         late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
+        if takes_time(self.options["pace"]) and not engy.gateway.clock.waits_for_real():
+            late.append("pace")  # under a clock that stands nobody waits
         return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
 
     def _play_again(self, wanted: list[Scenario], engy: EngyMock) -> None:

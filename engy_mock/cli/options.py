@@ -14,7 +14,6 @@ from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 DEFAULT_PORT = 8787
 VARIABLE = "ENGY_MOCK_"
 LOGS = ("auto", "text", "json", "none")
-PACES = ("instant", "realistic", "slow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,17 +61,10 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
-def _pace(text: str) -> str:
-    if text in PACES:
-        return text
-    try:
-        is_number = 0 < float(text) < float("inf")
-    except ValueError:
-        is_number = False
-    if not is_number:
-        hint = did_you_mean(text, PACES)
-        raise ValueError(f"{text!r:.80} is neither {', '.join(PACES)} nor a number of pieces a second.{hint}")
-    return text
+def _pace(text: str) -> Any:
+    from engy_mock.cli.pace import said_of
+
+    return said_of(text)
 
 
 def _origin(text: str) -> str:
@@ -103,8 +95,12 @@ OPTIONS = (
     Option(name="seed", read=_whole, default=0, help="seed of everything made up (default: 0)"),
     Option(
         name="pace",
+        shape="list",
         read=_pace,
-        help="instant (default), realistic, slow, or so many pieces a second; all but instant imply --wall-clock",
+        metavar="[MODEL:]PACE",
+        help="how fast answers come: instant (default), realistic, slow, so many tokens a second, or numbers, "
+        "as first_seconds=0.5/per_second=40/jitter=0.2/half_at=20; all but instant imply --wall-clock; "
+        "may be repeated",
     ),
     Option(
         name="allow-host",

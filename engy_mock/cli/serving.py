@@ -64,6 +64,7 @@ def serve(given: argparse.Namespace) -> int:
 
 def made(files: Files) -> EngyMock:
     """The mock that the options and files ask for; raises MockError."""
+    from engy_mock.cli.pace import settings_of, takes_time
     from engy_mock.gateway import Settings
     from engy_mock.mock import EngyMock
     from engy_mock.serving.server import is_loopback
@@ -75,18 +76,20 @@ def made(files: Files) -> EngyMock:
         raise MockError(
             f"whoever reaches {options['host']} reaches the mock: listening there needs --control-token as well"
         )
-    is_paced = options["pace"] not in (None, "instant")
+    is_paced = takes_time(options["pace"])
+    settings = Settings(
+        allowed_hosts=frozenset(options["allow-host"]),
+        cors_origins=frozenset(options["cors-origin"]),
+        hurries_retries=False,
+        scenario_header=bool(options["scenario-header"]),
+        **settings_of(options["pace"]),
+    )
     engy = EngyMock(
         seed=options["seed"],
         port=options["port"],
         host=options["host"],
         clock=WallClock() if options["wall-clock"] or is_paced else StandingClock(),
-        settings=Settings(
-            allowed_hosts=frozenset(options["allow-host"]),
-            cors_origins=frozenset(options["cors-origin"]),
-            hurries_retries=False,
-            scenario_header=bool(options["scenario-header"]),
-        ),
+        settings=settings,
         scenario_folders=options["scenarios"],
         control=not options["no-control"],
         control_token=options["control-token"],

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from engy_mock.dialects import errors
 from engy_mock.dialects.chat_stream import escaped
 from engy_mock.dialects.dialect import Envelope, OneByOne
 from engy_mock.dialects.responses_answer import (
@@ -20,7 +21,6 @@ from engy_mock.dialects.responses_answer import (
     response,
 )
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import (
     Ended,
     Event,
@@ -183,7 +183,7 @@ class ResponsesStream(OneByOne):
             case Ended():
                 return self._ended()
             case Failure():
-                return self._failed(event.error)
+                return self._failed(event)
             case Raw():
                 return event.data
         return b""
@@ -259,10 +259,13 @@ class ResponsesStream(OneByOne):
         document = response(self._envelope, status, output=self._items, counts=self._counts, incomplete=incomplete)
         return closed + self._told([(f"response.{status}", {"response": document})])
 
-    def _failed(self, error: ApiError) -> bytes:
-        """The event with what the response had come to (E-190)."""
+    def _failed(self, failure: Failure) -> bytes:
+        """The event with what the response had come to (E-190), or under `/v5` the frame of any failure (S-82)."""
+        surface = self._envelope.surface
+        if not (failure.ends_response or surface.tells_failures):
+            return b"data: %b\n\n" % errors.frame(failure.error, surface, self._envelope.created)
         begun = self._begun()
-        document = response(self._envelope, "failed", output=self._said("incomplete"), error=error)
+        document = response(self._envelope, "failed", output=self._said("incomplete"), error=failure.error)
         return begun + self._told([("response.failed", {"response": document})])
 
     def _said(self, status: ItemStatus) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
@@ -118,11 +119,19 @@ class Gateway:
         language = self.catalog.language(next(iter(self.catalog)))
         language.read(language.tokenizer.encode("Hello")).distribution()
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body of a call is read; None for nothing, as is usual."""
-        if not self.script.early_rules():
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read."""
+        return bool(self.script.early_rules())
+
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body of a call is read; None for nothing, as is usual.
+
+        `note` is told its place in the journal if it is answered at once.
+        """
+        if not self.looks_at_heads:
             return None
-        found = met(call, self, lambda route: self._account(call, route))
+        found = met(call, self, lambda route: self._account(call, route), note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
@@ -186,6 +195,7 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
+                timing=timing(self.settings, prepared.card.id, self.fleet.under_way - 1, request_id),
                 memory=understood.memory,
             )
             asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)

@@ -38,8 +38,16 @@ class Mocked(Protocol):
         ...
 
 
-def met(call: Call, mocked: Mocked, admit: Callable[[Route], object]) -> Doorstep | None:
-    """What happens to a call whose head is there; None for nothing, as a rule. `admit` raises ApiError."""
+def met(
+    call: Call,
+    mocked: Mocked,
+    admit: Callable[[Route], object],
+    note: Callable[[Entry], None] | None = None,
+) -> Doorstep | None:
+    """What happens to a call whose head is there; None for nothing, as a rule. `admit` raises ApiError.
+
+    `note` is told the place in the journal of what is answered at once.
+    """
     try:
         check_host(call, mocked.settings.allowed_hosts)
         route, _ = routes.find(call.method, call.path)
@@ -62,7 +70,10 @@ def met(call: Call, mocked: Mocked, admit: Callable[[Route], object]) -> Doorste
             if refusal is None:
                 invites = False
             elif mocked.script.use(rule) is not None:
-                return _answered(call, route, rule, own, refusal, request_id, mocked)
+                entry, doorstep = _answered(call, route, rule, own, refusal, request_id, mocked)
+                if note is not None:
+                    note(entry)
+                return doorstep
     return None if invites else Doorstep(invites=False)
 
 
@@ -72,8 +83,8 @@ def _is_spared(own: Early, occasion: Occasion) -> bool:
 
 def _answered(
     call: Call, route: Route, rule: Rule, own: Early, refusal: Refusal, request_id: str, mocked: Mocked
-) -> Doorstep:
-    """A refusal, and the end of the connection."""
+) -> tuple[Entry, Doorstep]:
+    """A refusal, and the end of the connection, with its place in the journal."""
     error = refusal.error(hurries=mocked.settings.hurries_retries)
     error = judged(error, route.surface, route.dialect.endpoint)
     entry = Entry(
@@ -98,4 +109,4 @@ def _answered(
     head = Head(error.status, (*headers, ("Content-Length", str(len(body)))))
     steps = (Begin(head, len(body)), Write(body), Close())
     entry.course.at_once(*steps)
-    return Doorstep(iter(steps))
+    return entry, Doorstep(iter(steps))

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.course import is_endless
@@ -13,9 +13,10 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import tell
 from engy_mock.dialects.frames import frames
 from engy_mock.dialects.routes import Route
-from engy_mock.gateway.memory import Memory
+from engy_mock.gateway.memory import MAX_WRITES, Memory, Told, Version
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
+from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.engine import Prepared
 from engy_mock.vocabulary.errors import ApiError, RateLimited
@@ -44,7 +45,8 @@ class Exchange:
     """A call with all that belongs to it: its place in the journal, who pays, what was understood.
 
     `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
-    `is_streamed` then says what the client waits for. `crowd` counts the calls that are being answered, and those
+    `is_streamed` then says what the client waits for. `timing` is how long the answer takes, None for no time.
+    `crowd` counts the calls that are being answered, and those
     of the same key.
     """
 
@@ -54,25 +56,33 @@ class Exchange:
     hold: Hold
     prepared: Prepared | None = None
     is_streamed: bool = False
+    timing: Timing | None = None
     crowd: tuple[int, int] = (1, 1)
     memory: Memory | None = None
 
     def told(self, generation: Generation, settings: Settings, now: float) -> Iterator[Step]:
         """The answer as steps; the books are closed before the last of them."""
+        if self.timing is not None:
+            return self.marred(generation, Trouble((), (), ()), settings, now)
         entry, dialect = self.entry, self.route.dialect
         entry.status = 200
         entry.generation = generation
         charge = self.cost(generation.usage)
+        memory = self.memory if dialect.has_one_id else None
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
+            version = Version(generation, int(now), charge, most)
+            told = None if memory is None else memory.stream_again(version, entry.request_id)
+            if told is not None:
+                return Stream(self, version, told)
             encoder = dialect.encoder(self._envelope(generation, settings, now))
-            return Stream(self, generation, encoder, charge, most)
-        memory = self.memory if dialect.has_one_id else None
-        body = None if memory is None else memory.again(generation, int(now), charge, entry.request_id)
+            return Stream(self, version, encoder, memory if memory is not None and memory.note(version) else None)
+        version = Version(generation, int(now), charge)
+        body = None if memory is None else memory.again(version, entry.request_id)
         if body is None:
             body = dialect.body(generation, self._envelope(generation, settings, now))
             if memory is not None:
-                memory.keep(generation, int(now), charge, entry.request_id, body)
+                memory.keep(version, entry.request_id, body)
         self.close(generation.usage, charge)
         entry.pieces_sent = sum([_pieces(choice) for choice in generation.choices])
         entry.course.at_once()
@@ -91,6 +101,7 @@ class Exchange:
             events = events if failure is None else [Refused(failure.error)]
         refusal = events[0] if events and isinstance(events[0], Refused) else None
         error = next((event.error for event in events if isinstance(event, Failure | Refused)), None)
+        timing = None if any(own.kind in OWN_TIME for own in trouble.faults) else self.timing
         if refusal is not None:
             generation, is_streamed = None, False
             error = judged(refusal.error, route.surface, dialect.endpoint)
@@ -107,9 +118,17 @@ class Exchange:
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
-                told = streamed(events, dialect.encoder(envelope), head, settings, tells_failures=tells)
+                told = streamed(
+                    events if timing is None else timing.paced(events),
+                    dialect.encoder(envelope),
+                    head,
+                    settings,
+                    tells_failures=tells,
+                )
             else:
                 told = whole(events, generation or _NOTHING, dialect, envelope, self.head(JSON))
+                if timing is not None:
+                    told = chain((Wait(timing.seconds(events)),), told)
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
@@ -282,12 +301,12 @@ class Stream(Iterator[Step]):
     """
 
     def __init__(
-        self, exchange: Exchange, generation: Generation, encoder: Encoder, charge: int, most: int
+        self, exchange: Exchange, version: Version, said: Encoder | list[Told], memory: Memory | None = None
     ) -> None:
         self._exchange = exchange
-        self._generation = generation
+        self._version = version
         self._sent = 0
-        self._steps = self._tell(encoder, charge, most)
+        self._steps = self._retell(said) if isinstance(said, list) else self._tell(said, memory)
 
     def __next__(self) -> Step:
         return next(self._steps)
@@ -299,17 +318,18 @@ class Stream(Iterator[Step]):
         if exchange.hold.is_open:
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
-            exchange.leave(self._generation.usage, self._sent)
+            exchange.leave(self._version.generation.usage, self._sent)
         exchange.entry.course.end()
 
-    def _tell(self, encoder: Encoder, charge: int, most: int) -> Generator[Step]:
-        exchange = self._exchange
+    def _tell(self, encoder: Encoder, memory: Memory | None) -> Generator[Step]:
+        exchange, most = self._exchange, self._version.most
         pieces = size = 0
         waiting: list[bytes] = []
+        told: list[Told] = []
         try:
             exchange.entry.course.bytes_out()
             yield Begin(exchange.head(*STREAM))
-            for written, is_piece in frames(self._generation, encoder):
+            for written, is_piece in frames(self._version.generation, encoder):
                 while written:
                     sizes = list(accumulate(map(len, written)))
                     fits = bisect_right(sizes, most - size) or int(size == 0)
@@ -318,7 +338,10 @@ class Stream(Iterator[Step]):
                     pieces += fits * is_piece
                     written = written[fits:]
                     if written:
-                        yield Write(b"".join(waiting))
+                        data = b"".join(waiting)
+                        if memory is not None and len(told) < MAX_WRITES:
+                            told.append(Told(data, pieces))
+                        yield Write(data)
                         self._sent = pieces
                         waiting.clear()
                         size = 0
@@ -326,12 +349,28 @@ class Stream(Iterator[Step]):
             exchange.hold.settle(0)
             exchange.entry.status, exchange.entry.error = 500, f"the answer could not be told: {error!r:.500}"
             raise
-        exchange.entry.pieces_sent = pieces
-        exchange.close(self._generation.usage, charge)
-        exchange.entry.course.bytes_out()
-        yield Write(b"".join(waiting))
+        last = Told(b"".join(waiting), pieces)
+        if memory is not None and len(told) < MAX_WRITES:
+            memory.keep_stream(self._version, exchange.entry.request_id, [*told, last])
+        yield from self._end(last)
+
+    def _retell(self, told: list[Told]) -> Generator[Step]:
+        """The same in the words of the last time."""
+        self._exchange.entry.course.bytes_out()
+        yield Begin(self._exchange.head(*STREAM))
+        for data, pieces in told[:-1]:
+            yield Write(data)
+            self._sent = pieces
+        yield from self._end(told[-1])
+
+    def _end(self, last: Told) -> Generator[Step]:
+        """Close the books before the last byte."""
+        self._exchange.entry.pieces_sent = last.pieces
+        self._exchange.close(self._version.generation.usage, self._version.charged_micro)
+        self._exchange.entry.course.bytes_out()
+        yield Write(last.data)
         yield End()
-        exchange.entry.course.end()
+        self._exchange.entry.course.end()
 
 
 def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:

@@ -1,38 +1,91 @@
-"""A whole answer as it was told last; it is told again with another request id in the place of its own."""
+"""An answer as it was told last; it is told again with another request id in the place of its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engy_mock.vocabulary.generation import Generation
 
 MAX_BODY = 32 * 1024
+MAX_STREAM = 64 * 1024
+MAX_WRITES = 512
 """Longer answers are not remembered."""
 
 _ID_DIGITS = 24
 """So many digits of a request id stand for it in the id of an answer (E-114)."""
 
 
-@dataclass(slots=True)
-class Memory:
-    """What was said last to one request, at which time and for how much.
+class Version(NamedTuple):
+    """All that an answer to one request depends on, but for its id; `most` is how much shares one write."""
+
+    generation: Generation
+    created: int
+    charged_micro: int
+    most: int = 0
+
+    def is_like(self, other: "Version | None") -> bool:
+        """Whether both are told in the same bytes; the same words said anew count as others."""
+        return other is not None and self.generation is other.generation and self[1:] == other[1:]
+
+
+class Blank:
+    """Bytes of an answer with a blank where its request id was.
 
     A request id is a digest of the request, so that it occurs in an answer where it was put and nowhere else.
     """
 
-    generation: Generation | None = None
-    created: int = 0
-    charged_micro: int = 0
-    request_id: str = ""
-    body: bytes = b""
+    __slots__ = ("_parts",)
 
-    def keep(self, generation: Generation, created: int, charged_micro: int, request_id: str, body: bytes) -> None:
-        """Remember an answer."""
+    def __init__(self, data: bytes, request_id: str) -> None:
+        whole = request_id.encode()
+        self._parts = [part.split(whole[:_ID_DIGITS]) for part in data.split(whole)]
+
+    def filled(self, request_id: str) -> bytes:
+        """The same bytes with this request id."""
+        whole = request_id.encode()
+        beginning = whole[:_ID_DIGITS]
+        return whole.join([beginning.join(parts) for parts in self._parts])
+
+
+class Told(NamedTuple):
+    """A write of a stream, and how many pieces of the answer have got through behind it."""
+
+    data: bytes
+    pieces: int
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was said last to one request; a stream only from its second time on, as most are never told again."""
+
+    version: Version | None = None
+    body: Blank | None = None
+    writes: Sequence[tuple[Blank, int]] = ()
+
+    def keep(self, version: Version, request_id: str, body: bytes) -> None:
+        """Remember a whole answer."""
         if len(body) <= MAX_BODY:
-            self.generation, self.created, self.charged_micro = generation, created, charged_micro
-            self.request_id, self.body = request_id, body
+            self.version, self.body = version, Blank(body, request_id)
 
-    def again(self, generation: Generation, created: int, charged_micro: int, request_id: str) -> bytes | None:
+    def again(self, version: Version, request_id: str) -> bytes | None:
         """The same answer for another request, or None if anything but the id has changed."""
-        if generation is not self.generation or (created, charged_micro) != (self.created, self.charged_micro):
+        return self.body.filled(request_id) if self.body is not None and version.is_like(self.version) else None
+
+    def note(self, version: Version) -> bool:
+        """Note that a stream is told; whether it is the same as last time, and worth keeping."""
+        if version.is_like(self.version):
+            return True
+        self.version, self.writes = version, ()
+        return False
+
+    def keep_stream(self, version: Version, request_id: str, writes: Sequence[Told]) -> None:
+        """Remember a stream write by write."""
+        if version.is_like(self.version) and sum([len(data) for data, _ in writes]) <= MAX_STREAM:
+            self.writes = [(Blank(data, request_id), pieces) for data, pieces in writes]
+
+    def stream_again(self, version: Version, request_id: str) -> list[Told] | None:
+        """The writes of the same stream for another request, or None if there are none."""
+        writes = self.writes
+        if not writes or not version.is_like(self.version):
             return None
-        old, new = self.request_id.encode(), request_id.encode()
-        return self.body.replace(old, new).replace(old[:_ID_DIGITS], new[:_ID_DIGITS])
+        return [Told(blank.filled(request_id), pieces) for blank, pieces in writes]

@@ -1,6 +1,7 @@
 """What a mock does otherwise than by default."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
 from engy_mock.model.overflow import Wording
+from engy_mock.model.tempo import Tempo, Wanted
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.limits import Limits
 
@@ -33,7 +35,9 @@ class Settings:
     `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
     are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
     prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
-    line, or in messages a ping, comes every so many seconds (E-118, E-176).
+    line, or in messages a ping, comes every so many seconds (E-118, E-176). `pace`: how fast answers come, by a
+    profile (instant, realistic, slow), in tokens a second, or as a `Tempo`; `pace_by_model` says otherwise for a
+    model. That takes real time under a clock that waits, none under one that stands.
     """
 
     closed_accounts: bool = False
@@ -55,6 +59,11 @@ class Settings:
     overflow_wording: Wording = "engy"
     keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
     ping_seconds: Annotated[float, Limits(gt=0)] | None = None
+    pace: Wanted = "instant"
+    pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
+
+
+_OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
 
 
 def checked(name: str, value: object) -> Any:
@@ -70,14 +79,20 @@ def checked(name: str, value: object) -> Any:
         raise MockError(f"there is no setting {name!r:.80}.{hint}")
     adapter = _adapter(name)
     try:
-        if not isinstance(value, list):
+        if not isinstance(value, list | dict):
             return adapter.validate_python(value)
         if any(isinstance(item, Worker) for item in value):
             return adapter.validate_python(tuple(value))
+        if isinstance(value, dict) and any(isinstance(item, Tempo) for item in value.values()):
+            return adapter.validate_python(value)
         return adapter.validate_json(dumps(value, default=repr))
     except ValidationError as error:
-        found = error.errors(include_url=False)[0]
-        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in found["loc"])
+        # Where several kinds of values are possible, the one counts that the value comes nearest to.
+        errors = error.errors(include_url=False)
+        found = next((one for one in errors if one["type"] not in _OTHER_KINDS), errors[0])
+        steps = [step for step in found["loc"] if isinstance(step, int) or step.islower()]
+        steps = [step for step in steps if str(step).replace("_", "").isalnum()]
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         message = found["msg"][:1].lower() + found["msg"][1:]
         raise MockError(f"setting {name}{place} is {found['input']!r:.80}: {message}") from None
 

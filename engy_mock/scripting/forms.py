@@ -76,6 +76,7 @@ class ReplyForm(Form):
     usage: UsageForm | None = None
     logprobs: dict[str, float] = Field(default_factory=dict)
     response: Any = None
+    same_as: Name | None = None
 
 
 class RefuseForm(Form):
@@ -178,6 +179,7 @@ class ScenarioForm(Form):
     description: str
     good_client: str = ""
     include: list[Name] = Field(default_factory=list)
+    replies: dict[Name, OneReply] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     account: TermsForm = Field(default_factory=TermsForm)
     models: dict[str, ModelForm] = Field(default_factory=dict)
@@ -190,6 +192,7 @@ FORMS: dict[str, type[Form]] = {
     "rules": RuleForm,
     "when": WhenForm,
     "reply": ReplyForm,
+    "replies": ReplyForm,
     "refuse": RefuseForm,
     "tool_calls": ToolCallForm,
     "usage": UsageForm,
@@ -204,7 +207,7 @@ FORMS: dict[str, type[Form]] = {
 def keys_under(place: tuple[str | int, ...]) -> tuple[str, ...]:
     """The keys that are known at a place of a scenario file."""
     words = [step for step in place if isinstance(step, str)]
-    if len(words) > 1 and words[-2] == "models":
+    if len(words) > 1 and words[-2] in ("models", "replies"):
         words = words[:-1]
     form = FORMS.get(words[-1] if words else "")
     if form is None:

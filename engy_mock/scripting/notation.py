@@ -1,5 +1,6 @@
-"""YAML and JSON as plain values, with the line of everything: bounded, without code, without doubles."""
+"""YAML and JSON as plain values, with the line of everything: bounded, without code, without doubles (Q-24)."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ import yaml
 from engy_mock.vocabulary.errors import MockError, quoted
 
 MAX_BYTES = 1024 * 1024
-MAX_NODES = 50_000
-"""How many values a file may have, those counted again that an alias repeats."""
+MAX_NODES = 10_000
+"""How many values a file may have."""
 
-MAX_DEPTH = 40
+MAX_DEPTH = 16
+"""How many lists and mappings may stand inside each other."""
+
 MAX_NUMBER = 400
 """How many characters a number may have; those of the largest float are fewer."""
 
@@ -23,7 +26,34 @@ Place = tuple[str | int, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, with words and dates left as text: only numbers, true, false and null are more."""
+    """The safe loader, with words and dates left as text: only numbers, true, false and null are more.
+
+    Limits hold while a text is read, so that a large one is refused before it has cost anything.
+    """
+
+    def __init__(self, text: str, source: str) -> None:
+        super().__init__(text)
+        self._source = source
+        self._left = MAX_NODES
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Read one value; raises MockError for one too many, and for what stands for another."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        where = f"{self._source}, line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise MockError(f"{where}: anchors and aliases are refused. A reply can be named under `replies`.")
+        is_key = isinstance(parent, yaml.MappingNode) and index is None
+        self._left -= not is_key
+        self._depth += 1
+        if self._left < 0:
+            raise MockError(f"{where}: more than {MAX_NODES} values")
+        if self._depth > MAX_DEPTH + isinstance(event, yaml.ScalarEvent):
+            raise MockError(f"{where}: nested deeper than {MAX_DEPTH} levels")
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
 
 
 _PLAIN = {
@@ -63,11 +93,11 @@ def read_file(path: Path) -> Sheet:
     except ValueError as error:
         # A path with a NUL or half a surrogate pair in it.
         raise MockError(f"{quoted(str(path))}: cannot be read: {quoted(str(error))}") from None
-    return read(data, str(path))
+    return read(data, str(path), is_json=path.suffix == ".json")
 
 
-def read(data: bytes, source: str) -> Sheet:
-    """The value of a text in UTF-8; raises MockError that says where and why not."""
+def read(data: bytes, source: str, *, is_json: bool = False) -> Sheet:
+    """The value of a text in UTF-8; raises MockError that says where and why not. JSON is read as nothing else."""
     if len(data) > MAX_BYTES:
         raise MockError(f"{source}: has {len(data)} bytes, at most {MAX_BYTES} allowed")
     try:
@@ -75,16 +105,18 @@ def read(data: bytes, source: str) -> Sheet:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise MockError(f"{source}, line {line}: byte {data[error.start]:#04x} is not UTF-8") from None
-    if text.lstrip().startswith("{"):
+    strict = _strict(text, source) if is_json else None
+    if text.lstrip().startswith(("{", "[") if is_json else "{"):
         text = text.replace("\t", " ")  # JSON has tabs between its words, where YAML has none
     sheet = Sheet(source, None)
     loader = None
     try:
-        loader = _Loader(text)
+        loader = _Loader(text, source)
         node = loader.get_single_node()
         if node is not None:
-            _walk(node, (), sheet, _Budget(), ())
-            sheet.value = loader.construct_document(node)
+            _walk(node, (), sheet)
+            # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
+            sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
         raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
     except RecursionError:
@@ -95,30 +127,31 @@ def read(data: bytes, source: str) -> Sheet:
     return sheet
 
 
-@dataclass(slots=True)
-class _Budget:
-    nodes: int = MAX_NODES
+def _strict(text: str, source: str) -> Any:
+    """The value of a JSON text; raises MockError for what is YAML alone."""
+
+    def refuse(word: str) -> None:
+        raise MockError(f"{source}: not valid JSON: there is no number {word}")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise MockError(f"{source}, line {error.lineno}: not valid JSON: {quoted(error.msg)}") from None
+    except (ValueError, RecursionError):
+        return None  # too long a number, or too deep: the limits below say where
 
 
-def _walk(node: yaml.Node, path: Place, sheet: Sheet, budget: _Budget, around: tuple[int, ...]) -> None:
-    """Note the line of everything; raise MockError for doubles, circles and bombs."""
+def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
+    """Note the line of everything; raise MockError for doubles and tags."""
     line = node.start_mark.line + 1
-    budget.nodes -= 1
-    if budget.nodes < 0:
-        raise MockError(f"{sheet.source}, line {line}: more than {MAX_NODES} values, aliases counted")
-    if len(around) > MAX_DEPTH:
-        raise MockError(f"{sheet.source}, line {line}: nested deeper than {MAX_DEPTH} levels")
-    if id(node) in around:
-        raise MockError(f"{sheet.source}, line {line}: an alias inside what it stands for")
     if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
     if isinstance(node, yaml.ScalarNode):
         _check_word(node, sheet.at(path))
-    inner = (*around, id(node))
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
-            _walk(item, (*path, place), sheet, budget, inner)
+            _walk(item, (*path, place), sheet)
     elif isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
         for key, value in node.value:
@@ -131,7 +164,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, budget: _Budget, around: t
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
             seen[key.value] = at
             sheet.lines.setdefault((*path, key.value), at)
-            _walk(value, (*path, key.value), sheet, budget, inner)
+            _walk(value, (*path, key.value), sheet)
 
 
 def _check_word(node: yaml.ScalarNode, place: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from engy_mock.scripting import notation
+from engy_mock.scripting import named, notation
 from engy_mock.scripting.forms import (
     FaultForm,
     ModelForm,
@@ -79,6 +79,7 @@ def from_file(path: Path) -> Scenario:
 
 def from_sheet(sheet: Sheet, name: str) -> Scenario:
     """The scenario in what has been read; raises MockError."""
+    sheet = named.written_out(sheet)
     form = _checked(sheet)
     phases: list[Phase] = []
     for place, own in enumerate(form.phases):

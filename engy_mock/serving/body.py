@@ -2,6 +2,7 @@
 
 import asyncio
 import zlib
+from collections.abc import Mapping
 
 from aiohttp import HttpVersion11, StreamReader, hdrs, web
 
@@ -49,6 +50,16 @@ async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool =
         return unpacked(data, request.headers.get(hdrs.CONTENT_ENCODING), cap)
     except ApiError as error:
         raise BodyUnread(error) from None
+
+
+def opened(data: bytes, headers: Mapping[str, str], limits: Limits) -> tuple[bytes, ApiError | None]:
+    """A whole body without its compression, or nothing and what is wrong with it."""
+    if len(data) <= limits.body_bytes and "content-encoding" not in headers:
+        return data, None
+    try:
+        return unpacked(data, headers.get("content-encoding"), limits.body_bytes), None
+    except ApiError as error:
+        return b"", error
 
 
 def unpacked(data: bytes, coding: str | None, cap: int) -> bytes:

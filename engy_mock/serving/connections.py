@@ -11,6 +11,7 @@ from aiohttp.http_exceptions import LineTooLong
 
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.shell import Shell, Told, Turn
+from engy_mock.serving.swift import Swift
 from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, MockFailed
 
@@ -93,18 +94,26 @@ class Doorkeeper(web.Server):
         self._limits = shell.limits
         self._room = room_for_connections(shell.limits.max_connections)
         self._here = loop
-        self._open: dict[Connection, None] = {}
+        self._open: dict[Connection | Swift, None] = {}
         self._next_sweep: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> Connection:
+    def __call__(self) -> Swift:  # type: ignore[override]
         """What will speak with the next client."""
+        return Swift(self, self._shell, self._here)
+
+    def other(self) -> Connection:
+        """Who speaks on a connection once something odd is asked."""
         return Connection(self, self._shell, self._here)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Take a connection in; over the cap the one idle longest has to go."""
+        """Take in a connection on which something odd was asked."""
         super().connection_made(handler, transport)
         assert isinstance(handler, Connection)
-        self._open[handler] = None
+        self.enter(handler)
+
+    def enter(self, connection: Connection | Swift) -> None:
+        """Take a connection in; over the cap the one idle longest has to go."""
+        self._open[connection] = None
         if len(self._open) > self._room:
             idle = (connection for connection in self._open if connection not in self._shell.turns)
             min(idle, key=lambda connection: connection.heard_at).force_close()
@@ -115,9 +124,13 @@ class Doorkeeper(web.Server):
         """Forget a connection."""
         super().connection_lost(handler, exc)
         assert isinstance(handler, Connection)
-        self._open.pop(handler, None)
-        self._shell.turns.pop(handler, None)
+        self.leave(handler)
         self._shell.leases.forget(handler)
+
+    def leave(self, connection: Connection | Swift) -> None:
+        """Forget a connection, or who has spoken on it until now."""
+        self._open.pop(connection, None)
+        self._shell.turns.pop(connection, None)
 
     @property
     def is_empty(self) -> bool:
@@ -147,19 +160,28 @@ class Doorkeeper(web.Server):
         return web.BaseRequest(message, payload, protocol, writer, task, self._here)
 
     def _plan_sweep(self) -> None:
-        seconds = min(MAX_SWEEP_SECONDS, self._limits.header_seconds / 4)
+        limits = self._limits
+        shortest = min(limits.header_seconds, limits.body_seconds, limits.idle_seconds)
+        seconds = min(MAX_SWEEP_SECONDS, shortest / 4)
         self._next_sweep = self._here.call_later(seconds, self._sweep)
 
     def _sweep(self) -> None:
         """Close what has passed a deadline."""
         now, turns = monotonic(), self._shell.turns
         for connection in list(self._open):
-            turn, head_since = turns.get(connection), connection.head_since
-            if turn is not None:
+            turn = turns.get(connection)
+            if isinstance(connection, Swift) and connection.waits_since is not None:
+                # aiohttp sees to bodies that come slowly.
+                if now - connection.waits_since > self._limits.body_seconds / 4:
+                    connection.hand_over()
+            elif turn is not None:
                 if now - turn.since > self._limits.answer_seconds:
                     log.warning("an answer was cut after %g seconds", self._limits.answer_seconds)
                     self._shell.break_off(connection, turn)
-            elif head_since is not None and now - head_since > self._limits.header_seconds:
+            elif isinstance(connection, Swift):
+                if now - connection.heard_at > self._limits.idle_seconds:
+                    connection.force_close()
+            elif connection.head_since is not None and now - connection.head_since > self._limits.header_seconds:
                 connection.force_close()
         self._next_sweep = None
         if self._open:

@@ -4,9 +4,9 @@ import asyncio
 import socket
 import struct
 import sys
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
-from aiohttp.abc import AbstractStreamWriter
 
 from engy_mock.serving.leases import Leases
 from engy_mock.vocabulary.clock import Clock
@@ -40,7 +40,7 @@ class ConnectedWire:
     async def end(self, *, is_abrupt: bool) -> None:
         """End the connection behind the last byte."""
         if self._request.transport is not None:
-            await end(self._request.transport, self._request.writer, is_abrupt=is_abrupt)
+            await end(self._request.transport, self._request.writer.drain, is_abrupt=is_abrupt)
 
     def abort(self) -> None:
         """End the connection wherever it stands."""
@@ -57,10 +57,10 @@ class ConnectedWire:
         self._leases.grant(self._request.protocol, lease, clock)
 
 
-async def end(transport: asyncio.Transport, writer: AbstractStreamWriter, *, is_abrupt: bool) -> None:
+async def end(transport: asyncio.Transport, drain: Callable[[], Awaitable[None]], *, is_abrupt: bool) -> None:
     """Let all that was written go out, then end the connection by RST, or else by FIN."""
     transport.set_write_buffer_limits(0)  # from now on a drain waits for the last byte
-    await writer.drain()
+    await drain()
     reset = transport.get_extra_info("reset")
     if is_abrupt and reset is not None:  # a connection in memory
         reset()

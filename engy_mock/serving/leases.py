@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from aiohttp import web
-
 from engy_mock.vocabulary.clock import Clock
 from engy_mock.vocabulary.wire import Lease
 
@@ -22,15 +20,15 @@ class Leases:
 
     def __init__(self, scale: float = 1.0) -> None:
         self._scale = scale
-        self._leased: dict[web.RequestHandler, _Leased] = {}
+        self._leased: dict[object, _Leased] = {}
 
-    def grant(self, connection: web.RequestHandler, lease: Lease, clock: Clock) -> None:
+    def grant(self, connection: object, lease: Lease, clock: Clock) -> None:
         """The connection is idle from now on, under this lease."""
         known = self._leased.get(connection)
         answers = 1 if known is None else known.answers + 1
         self._leased[connection] = _Leased(lease, clock.now(), answers)
 
-    def is_over(self, connection: web.RequestHandler, clock: Clock) -> bool:
+    def is_over(self, connection: object, clock: Clock) -> bool:
         """Whether the connection must not be used again."""
         found = self._leased.get(connection)
         if found is None:
@@ -40,7 +38,13 @@ class Leases:
         is_used_up = lease.requests is not None and found.answers >= lease.requests
         return is_used_up or clock.now() - found.since >= span
 
-    def forget(self, connection: web.RequestHandler) -> None:
+    def pass_on(self, connection: object, other: object) -> None:
+        """Somebody else speaks on the connection from now on."""
+        found = self._leased.pop(connection, None)
+        if found is not None:
+            self._leased[other] = found
+
+    def forget(self, connection: object) -> None:
         """The connection is gone."""
         self._leased.pop(connection, None)
 

@@ -7,16 +7,11 @@ from typing import NamedTuple
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from engy_mock.serving.body import too_large, unpacked
+from engy_mock.serving.body import opened
 from engy_mock.serving.limits import Limits
+from engy_mock.serving.plain import MAX_HEAD, METHODS, Headers, plain_headers
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest
 from engy_mock.vocabulary.wire import Call
-
-_PLAIN_METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
-_PLAIN_HEADERS = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: (?:[!-~](?:[ -~]*[!-~])?)?\r\n)*")
-_MAX_PLAIN_SIZE = 4000
-_MAX_PLAIN_HEADERS = 100
-"""Whatever is smaller than this is smaller than any limit of the server's parser."""
 
 _BUFFER = 64 * 1024
 _LINE_BOUND = 8190
@@ -57,13 +52,14 @@ class Sent:
 
     def _arrive_plainly(self, limits: Limits) -> Arrived | None:
         """The short way for requests with nothing odd about them; None for all others."""
-        if self.method not in _PLAIN_METHODS or len(self.target) > _MAX_PLAIN_SIZE:
+        if self.method not in METHODS or len(self.target) > MAX_HEAD:
             return None
         plain = _plain_headers(tuple(self.headers))
-        if plain is None or plain.length not in (None, str(len(self.body))):
+        if plain is None or plain.length not in (None, len(self.body)):
             return None
         path, _, query = self.target.decode("ascii").partition("?")
-        return self._arrived(self.method, path, query, plain.headers, limits)
+        arrived = self._arrived(self.method, path, query, plain.named, limits)
+        return arrived._replace(wants_close=True) if plain.wants_close else arrived
 
     def _arrive_as_bytes(self, limits: Limits) -> Arrived:
         """The long way: h11 writes what clients would write, and aiohttp's parser reads it."""
@@ -111,47 +107,15 @@ class Sent:
     def _arrived(
         self, method: str, path: str, query: str, headers: CIMultiDictProxy[str], limits: Limits
     ) -> Arrived:
-        body, cap = self.body, limits.body_bytes
-        trouble: ApiError | None = None
         # The rest of a body above the cap is never read, so the connection cannot go on.
-        is_over = len(body) > cap
-        if is_over:
-            body, trouble = b"", too_large(cap)
-        elif "content-encoding" in headers:
-            try:
-                body = unpacked(body, headers["content-encoding"], cap)
-            except ApiError as error:
-                body, trouble = b"", error
+        is_over = len(self.body) > limits.body_bytes
+        body, trouble = opened(self.body, headers, limits)
         call = Call(method=method, path=path, query=query, headers=headers, body=body, trouble=trouble)
         return Arrived(call, wants_close=is_over)
 
 
-class _Plain(NamedTuple):
-    """Headers with nothing odd about them; `length` is that of the body, None if it is chunked."""
-
-    headers: CIMultiDictProxy[str]
-    length: str | None
-
-
 @lru_cache(maxsize=256)
-def _plain_headers(sent: tuple[tuple[bytes, bytes], ...]) -> _Plain | None:
-    """Headers as aiohttp reads them, or None if there is something about them that it might refuse.
-
-    A client sends the same ones again and again.
-    """
-    block = b"".join([b"%b: %b\r\n" % header for header in sent])
-    is_plain = len(block) <= _MAX_PLAIN_SIZE and _PLAIN_HEADERS.fullmatch(block)
-    if not is_plain or not block.count(b"\r\n") == len(sent) <= _MAX_PLAIN_HEADERS:
-        return None
-    headers = CIMultiDict([(name.decode("ascii"), value.decode("ascii")) for name, value in sent])
-    get = headers.get
-    is_chunked = get("transfer-encoding") == "chunked"
-    if (
-        len({name.lower() for name, _ in sent}) < len(sent)
-        or "host" not in headers
-        or "upgrade" in headers
-        or get("connection", "keep-alive").lower() != "keep-alive"
-        or ("transfer-encoding" in headers and (not is_chunked or "content-length" in headers))
-    ):
-        return None
-    return _Plain(CIMultiDictProxy(headers), None if is_chunked else get("content-length", "0"))
+def _plain_headers(sent: tuple[tuple[bytes, bytes], ...]) -> Headers | None:
+    """Headers as aiohttp reads them, or None; a client sends the same ones again and again."""
+    lines = b"".join([b"%b: %b\r\n" % header for header in sent])
+    return plain_headers(lines) if lines.count(b"\r\n") == len(sent) else None

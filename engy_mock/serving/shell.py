@@ -33,8 +33,16 @@ class Service(Protocol):
         """The mock's time."""
         ...
 
-    def before_body(self, call: Call) -> Doorstep | None:
-        """What happens before the body is read; None for nothing, as is usual."""
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read, so that `before_body` has to be asked."""
+        ...
+
+    def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
+        """What happens before the body is read; None for nothing, as is usual.
+
+        `note` is told its journal entry.
+        """
         ...
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
@@ -73,7 +81,19 @@ class Told(web.StreamResponse):
         """Nothing is left to end."""
 
 
+UNREAD = Call(method="-", path="-", headers={})
+"""A call of which nothing is known: what came was not HTTP."""
+
 KEPT, CLOSED = Told(is_kept=True), Told(is_kept=False)
+
+
+class Speaker(Protocol):
+    """Whoever speaks with the client on a connection."""
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """The connection; None once it is lost."""
+        ...
 
 
 class Turn(NamedTuple):
@@ -93,7 +113,7 @@ class Shell:
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
-        self.turns: dict[web.RequestHandler, Turn] = {}
+        self.turns: dict[Speaker, Turn] = {}
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
@@ -107,7 +127,7 @@ class Shell:
         if connection not in self.turns:  # else the server has noted it already, with the end of the head
             self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
         try:
-            if self.leases.is_over(connection, self._service.clock):
+            if self.is_leased_out(connection):
                 await self._reset(request)
                 return CLOSED
             return KEPT if await self._answer(request) else CLOSED
@@ -117,6 +137,15 @@ class Shell:
         finally:
             self.turns.pop(connection, None)
 
+    @property
+    def looks_at_heads(self) -> bool:
+        """Whether anything may happen before a body is read."""
+        return self._service.looks_at_heads
+
+    def is_leased_out(self, connection: Speaker) -> bool:
+        """Whether a connection must not be used again."""
+        return self.leases.is_over(connection, self._service.clock)
+
     def abandon(self) -> None:
         """Break off all answers that are under way, and forget all leases; may be called from any thread."""
         self.leases.clear()
@@ -124,14 +153,21 @@ class Shell:
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
 
-    def break_off(self, connection: web.RequestHandler, turn: Turn) -> None:
+    def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
         if self.turns.get(connection) is turn and connection.transport is not None:
             connection.transport.abort()
 
     async def refuse(self, request: web.BaseRequest, error: ApiError) -> None:
         """Say at the door what the service cannot, and close behind it."""
-        await request.writer.write(self.refusal(error, self._framing(request, wants_close=True)))
+        await request.writer.write(self.turned_away(error, self._framing(request, wants_close=True)))
+
+    def turned_away(self, error: ApiError, framing: Framing) -> bytes:
+        """What the door says to what it could not read; whoever watches is told of it."""
+        said = self.refusal(error, framing)
+        if self.watch is not None:
+            self.watch.turned_away(UNREAD, error.status, error.message, said)
+        return said
 
     def refusal(self, error: ApiError, framing: Framing) -> bytes:
         """What the door says to what never reaches the service, in the envelope of OpenAI (E-191)."""
@@ -173,10 +209,13 @@ class Shell:
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
-        doorstep = self._service.before_body(_call(request, b"", None)) if request.body_exists else None
+        doorstep = None
+        entries: list[Entry] = []
+        if request.body_exists and self._service.looks_at_heads:
+            call = _call(request, b"", None)
+            doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
-            framing, wire = self._framing(request, wants_close=True), ConnectedWire(request, self.leases)
-            await Performance(wire, framing, self.pace, self._service.clock).perform(doorstep.steps)
+            await self._tell_early(request, call, doorstep.steps, entries)
             return False
         body, unread = b"", None
         try:
@@ -193,13 +232,31 @@ class Shell:
             request.protocol.force_close()
         return is_kept
 
+    async def _tell_early(
+        self, request: web.BaseRequest, call: Call, steps: Iterator[Step], entries: list[Entry]
+    ) -> None:
+        """Tell an answer that does not wait for the body."""
+        wire: Wire = ConnectedWire(request, self.leases)
+        watch, seen = self.watch, None
+        if watch is not None:
+            seen = watch.begin(call)
+            for entry in entries:
+                seen.note(entry)
+            wire = SeenWire(wire, seen)
+        framing = self._framing(request, wants_close=True)
+        try:
+            await Performance(wire, framing, self.pace, self._service.clock).perform(steps)
+        finally:
+            if seen is not None and watch is not None:
+                watch.end(seen)
+
     async def _reset(self, request: web.BaseRequest) -> None:
         """Break a connection that is used too late, as if it had been closed already."""
         self.leases.forget(request.protocol)
         with suppress(BodyUnread):
             await read_body(request, self.limits)
         if request.transport is not None:
-            await end(request.transport, request.writer, is_abrupt=True)
+            await end(request.transport, request.writer.drain, is_abrupt=True)
 
     def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
         return self.framing(

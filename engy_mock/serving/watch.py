@@ -1,8 +1,7 @@
 """What is seen of each exchange while it goes over the wire: for the log, for metrics, for the control API."""
 
-from collections import OrderedDict
+from collections import deque
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Protocol
 
 from engy_mock.books.entry import Entry
@@ -12,6 +11,9 @@ from engy_mock.vocabulary.wire import Call, Lease
 
 MAX_KEPT = 256
 """So many exchanges are kept; then the oldest go."""
+
+NOWHERE = -1
+"""The number of what stands in no journal."""
 
 MAX_BYTES = 256 * 1024
 """So much of what one exchange sends is kept."""
@@ -110,27 +112,27 @@ class Listener(Protocol):
 
 
 class Watch:
-    """Sees every exchange of one mock; any thread may ask and tell."""
+    """Sees every exchange of one mock; any thread may ask and tell.
+
+    What stands here is only who saw what and when: it is laid out by whoever wants to read it. Each change is one
+    step of the interpreter, so that no lock is needed.
+    """
 
     def __init__(self) -> None:
         self.listeners: list[Listener] = []
-        self._lock = Lock()
-        self._kept: OrderedDict[int, Seen] = OrderedDict()
+        self._kept: deque[Seen] = deque(maxlen=MAX_KEPT)
         self._open: dict[int, Seen] = {}
 
     @property
     def open(self) -> list[Seen]:
         """The exchanges under way."""
-        with self._lock:
-            return list(self._open.values())
+        return list(self._open.copy().values())
 
     def begin(self, call: Call) -> Seen:
         """An exchange begins."""
         seen = Seen(call, monotonic())
-        with self._lock:
-            self._kept[id(seen)] = self._open[id(seen)] = seen
-            if len(self._kept) > MAX_KEPT:
-                self._kept.popitem(last=False)
+        self._kept.append(seen)
+        self._open[id(seen)] = seen
         for listener in self.listeners:
             listener.began(seen)
         return seen
@@ -138,12 +140,27 @@ class Watch:
     def end(self, seen: Seen) -> None:
         """It is over."""
         seen.seconds = monotonic() - seen.began
-        with self._lock:
-            self._open.pop(id(seen), None)
+        self._open.pop(id(seen), None)
         for listener in self.listeners:
             listener.ended(seen)
 
+    def turned_away(self, call: Call, status: int, reason: str, said: bytes) -> None:
+        """An exchange is over that never came as far as the journal."""
+        seen = self.begin(call)
+        seen.note(
+            Entry(
+                number=NOWHERE,
+                method=call.method,
+                path=call.path,
+                body=b"",
+                request_id="",
+                status=status,
+                error=reason,
+            )
+        )
+        seen.sent(said)
+        self.end(seen)
+
     def of(self, entry: Entry) -> Seen | None:
         """What was seen of the exchange with this entry, if it is still kept."""
-        with self._lock:
-            return next((seen for seen in reversed(self._kept.values()) if seen.entry is entry), None)
+        return next((seen for seen in reversed(self._kept.copy()) if seen.entry is entry), None)

@@ -94,10 +94,8 @@ class Attempt:
             return "left" if came.ending == "left" else "broken"
         if came.head.status >= 400:
             return "refused"
-        if came.ending == "left":
-            return "left"
-        if came.ending != "whole":
-            return "broken"
+        if came.ending != "whole" and not self.has_told_its_end:
+            return "left" if came.ending == "left" else "broken"
         return "redirected" if came.head.status >= 300 else self._state_of_body(came)
 
     def _state_of_body(self, came: Transfer) -> State:
@@ -114,6 +112,12 @@ class Attempt:
         if not reading.is_ended:
             return "cut short"
         return "unreadable" if reading.malformed else "good"
+
+    @property
+    def has_told_its_end(self) -> bool:
+        """The dialect's own end came, so that nothing that follows it matters to a client."""
+        reading = self.reading
+        return reading is not None and reading.is_ended and reading.error is None
 
     @property
     def status(self) -> int:

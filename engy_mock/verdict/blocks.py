@@ -20,7 +20,8 @@ def blocks(body: bytes) -> Iterator[Block]:
     """The events of a stream that have data; the last one also where it is not ended, which readers drop."""
     text = body.decode("utf-8", "replace").removeprefix("\ufeff")
     name, data = "", list[str]()
-    for line in _LINE.split(text):
+    *lines, rest = _LINE.split(text)
+    for line in [*lines, rest] if rest else lines:
         if not line:
             if data:
                 yield Block(name, "\n".join(data))

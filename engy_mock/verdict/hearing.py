@@ -9,6 +9,7 @@ from engy_mock.vocabulary.errors import MockError
 MAX_CAUSES = 8
 
 _IDS = ("_request_id", "request_id", "id")
+_TEXT_DELTAS = ("output_text.delta", "refusal.delta")
 _STATUSES = ("status_code", "status", "code", "http_status")
 
 
@@ -106,7 +107,7 @@ def _texts_of_part(said: object) -> dict[int, str]:
         return {0: _field(response, "output")}
     delta = _field(said, "delta")
     if isinstance(delta, str):
-        return {0: delta} if str(_field(said, "type")).endswith("output_text.delta") else {}
+        return {0: delta} if str(_field(said, "type")).endswith(_TEXT_DELTAS) else {}
     text = _field(delta, "text") if delta is not None else None
     if isinstance(text, str):
         return {0: text}
@@ -126,7 +127,8 @@ def _text_of_choice(choice: object) -> str:
     for name in ("message", "delta"):
         part = _field(choice, name)
         if part is not None:
-            return _text_of_content(_field(part, "content"))
+            refusal = _field(part, "refusal")
+            return _text_of_content(_field(part, "content")) + (refusal if isinstance(refusal, str) else "")
     text = _field(choice, "text")
     return text if isinstance(text, str) else ""
 
@@ -136,6 +138,7 @@ def _text_of_content(content: object) -> str:
         return content
     parts = content if isinstance(content, list | tuple) else ()
     texts = [_field(part, "text") for part in parts if _field(part, "type") in (None, "text", "output_text")]
+    texts += [_field(part, "refusal") for part in parts if _field(part, "type") == "refusal"]
     return "".join([text for text in texts if isinstance(text, str)])
 
 

@@ -82,7 +82,7 @@ def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
         return "silently-wrong"
     if heard is not None and (heard.error is not None or _says_otherwise(call)):
         return "reported"
-    if last.state in {"good", "unknown", "unreadable", "under way"} or _had_enough(last):
+    if heard is not None or _has_answer(last):
         return "answered" if len(call.tries) == 1 else "recovered"
     return "gave-up"
 
@@ -90,14 +90,14 @@ def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
 def _says_otherwise(call: Call) -> bool:
     """Whether the client told its caller something else than the answer, which it did not get."""
     heard, last = call.heard, call.last
-    if heard is None or last.state in {"good", "unknown", "unreadable"} or _had_enough(last):
-        return False
-    return silence.is_own_words(heard, last)
+    return heard is not None and not _has_answer(last) and silence.is_own_words(heard, last)
 
 
-def _had_enough(attempt: Attempt) -> bool:
-    """Whether the client left of its own will: while something was said, and not for a timeout."""
-    return attempt.state == "left" and not attempt.is_left_in_silence
+def _has_answer(attempt: Attempt) -> bool:
+    """Whether the client got an answer, or as much of one as it wanted: it left while something was said."""
+    if attempt.state == "left":
+        return not attempt.is_left_in_silence
+    return attempt.state in {"good", "unknown", "unreadable"} or attempt.has_told_its_end
 
 
 def _hanging(call: Call, now: float, patience: float) -> Iterator[Finding]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from json import dumps, loads
 from typing import Any
 
 from engy_mock.verdict.blocks import blocks
-from engy_mock.vocabulary import json
 from engy_mock.vocabulary.request import ToolCall
 
 Document = Mapping[str, Any]
@@ -69,14 +69,14 @@ class Reading:
 
 
 def read(endpoint: str, body: bytes, *, is_streamed: bool) -> Reading:
-    """Read the body of an answer in the dialect of its endpoint."""
+    """Read the body of an answer in the dialect of its endpoint, as leniently as clients do."""
     reading = Reading()
     if is_streamed:
         _read_stream(reading, endpoint, body)
         return reading
     try:
-        found = json.read(body)
-    except ValueError:
+        found = loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         reading.malformed = 1
         return reading
     _read_document(reading, endpoint, found, "", is_whole=True)
@@ -91,8 +91,8 @@ def _read_stream(reading: Reading, endpoint: str, body: bytes) -> None:
                 reading.end(is_loose=not block.is_ended)
             continue
         try:
-            found = json.read(block.data)
-        except ValueError:
+            found = loads(block.data)
+        except (ValueError, RecursionError):
             reading.malformed += block.is_ended
             continue
         if block.is_ended:
@@ -117,6 +117,8 @@ def _read_document(reading: Reading, endpoint: str, found: object, name: str, *,
         return
     part = (_WHOLE if is_whole else _PARTS).get(endpoint, _anything)
     part(reading, found, name)
+    if is_whole:
+        reading.end()  # its end is that of the document
 
 
 def _said(error: object) -> str:
@@ -145,8 +147,9 @@ def _chat_part(reading: Reading, found: Document, name: str) -> None:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             reading.say(delta.get("content"), index)
+            reading.say(delta.get("refusal"), index)
             _chat_calls(reading, delta)
-        if choice.get("finish_reason"):
+        if isinstance(choice.get("finish_reason"), str):
             reading.end()
 
 
@@ -157,9 +160,8 @@ def _chat_whole(reading: Reading, found: Document, name: str) -> None:
             continue
         reading.is_answer = True
         reading.say(message.get("content"), choice.get("index"))
+        reading.say(message.get("refusal"), choice.get("index"))
         _chat_calls(reading, message)
-        if choice.get("finish_reason"):
-            reading.end()
 
 
 def _chat_calls(reading: Reading, message: Document) -> None:
@@ -175,15 +177,12 @@ def _completion(reading: Reading, found: Document, name: str) -> None:
     for choice in _choices(found):
         reading.is_answer = True
         reading.say(choice.get("text"), choice.get("index"))
-        if choice.get("finish_reason"):
+        if isinstance(choice.get("finish_reason"), str):
             reading.end()
 
 
 def _messages_part(reading: Reading, found: Document, name: str) -> None:
-    kind = found.get("type")
-    # Clients go by the name of an event; without one they do not see it.
-    if not name:
-        return
+    kind = found.get("type") or name
     if kind == "content_block_start" and isinstance(found.get("content_block"), dict):
         reading.is_answer = True
         block = found["content_block"]
@@ -214,16 +213,14 @@ def _messages_whole(reading: Reading, found: Document, name: str) -> None:
         if block.get("type") == "text":
             reading.say(block.get("text"))
         elif block.get("type") == "tool_use":
-            made = json.text(block.get("input"))
+            made = dumps(block.get("input"))
             reading.call(place, id=block.get("id"), name=block.get("name"), arguments=made)
     reading.is_answer = reading.is_answer or isinstance(content, list)
-    if found.get("stop_reason"):
-        reading.end()
 
 
 def _response_part(reading: Reading, found: Document, name: str) -> None:
-    kind = found.get("type")
-    if kind == "response.output_text.delta":
+    kind = found.get("type") or name
+    if kind in {"response.output_text.delta", "response.refusal.delta"}:
         reading.is_answer = True
         reading.say(found.get("delta"))
     elif kind == "response.function_call_arguments.delta":
@@ -252,10 +249,9 @@ def _response_whole(reading: Reading, found: Document, name: str) -> None:
         for part in content if isinstance(content, list) else ():
             if isinstance(part, dict):
                 reading.say(part.get("text"))
+                reading.say(part.get("refusal"))
     reading.is_answer = isinstance(output, list)
-    if found.get("status") in {"completed", "incomplete"}:
-        reading.end()
-    elif found.get("status") == "failed":
+    if found.get("status") == "failed":
         _response_error(reading, found)
 
 

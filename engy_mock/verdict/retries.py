@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from engy_mock.scripting.refusals import RETRYABLE
 from engy_mock.verdict.attempt import Attempt
 from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
@@ -80,9 +81,9 @@ def in_step(calls: Sequence[Call], watches: Watches) -> Iterator[Finding]:
 
 
 def is_spent_quota(attempt: Attempt) -> bool:
-    """Whether a refusal says that a quota is used up for good (R-80)."""
+    """Whether a refusal that might pass says that a quota is used up for good (R-80)."""
     fields = attempt.error_fields
-    return attempt.state == "refused" and any(
+    return attempt.status in RETRYABLE and any(
         _QUOTA.search(str(fields.get(name) or "")) is not None for name in ("code", "type")
     )
 

@@ -88,8 +88,10 @@ def _accepted(attempt: Attempt, accepted: Accepted, *, has_finish: bool) -> Iter
         return  # its reader takes a last event for one that is not closed
     if state not in {"good", "unreadable"} and is_own_words(heard, attempt):
         return
-    if state in UNFINISHED:
-        yield Finding.of("truncated-accepted", numbers, f"{UNFINISHED[state]}, and {shown}")
+    if state in UNFINISHED and attempt.has_told_its_end:
+        yield from _compared(attempt, accepted, numbers)
+    elif state in UNFINISHED:
+        yield Finding.of("truncated-accepted", numbers, f"{_unfinished(attempt)}, and {shown}")
     elif state in WRONG:
         yield Finding.of("silent-acceptance", numbers, f"{WRONG[state]}, and {shown}")
     elif state == "refused":
@@ -100,6 +102,12 @@ def _accepted(attempt: Attempt, accepted: Accepted, *, has_finish: bool) -> Iter
         yield from _compared(attempt, accepted, numbers)
     else:
         yield from _compared(attempt, accepted, numbers)
+
+
+def _unfinished(attempt: Attempt) -> str:
+    came = attempt.transfer
+    is_damaged = came is not None and came.ending == "garbled"
+    return "the transfer was damaged" if is_damaged else UNFINISHED[attempt.state]
 
 
 def _compared(attempt: Attempt, accepted: Accepted, numbers: tuple[int, ...]) -> Iterator[Finding]:
@@ -113,7 +121,7 @@ def _compared(attempt: Attempt, accepted: Accepted, numbers: tuple[int, ...]) ->
         if text == wanted or (wanted and wanted in text):
             continue
         shown = f"{_short((text,))} instead of {_short((wanted,))}"
-        if text and text in [_plain(one) for one in readable]:
+        if attempt.reading is not None and text in [_plain(one) for one in readable]:
             # The wire has it so, and nothing on it says that it is wrong.
             yield Finding.of("undetectable-damage", numbers, f"{accepted.how}: {shown}")
         elif _has_lost(text, wanted, is_marred=attempt.transfer is not None):
@@ -136,8 +144,9 @@ def _lost_class(call: Call, heard: Heard) -> Iterator[Finding]:
     assert error is not None
     name = error.kinds[0] if error.kinds else "an error"
     if last.state == "good":
-        evidence = f"the answer was whole, and the client reports {name}"
-        yield Finding.of("good-answer-lost", (last.number,), evidence)
+        if last.transfer is None or last.transfer.ending == "whole":
+            evidence = f"the answer was whole, and the client reports {name}"
+            yield Finding.of("good-answer-lost", (last.number,), evidence)
     elif last.state == "refused":
         message = last.entry.error or ""
         is_told = last.status in error.statuses or str(last.status) in error.says

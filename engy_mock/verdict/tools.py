@@ -60,14 +60,13 @@ def _in_request(
     messages = () if entry.request is None else entry.request.messages
     ran: dict[str, Message] = {}
     attempts: dict[int, tuple[Attempt, str]] = {}
-    for place, message in enumerate(messages):
-        for made in message.tool_calls:
-            if is_broken(made.arguments):
-                numbers = (*_origin(made.id, sent, entry), entry.number)
-                evidence = f"message {place} sends back a call of {made.name} whose arguments are no JSON"
-                yield "poisoned-history", made.id or "", Finding.of("poisoned-history", numbers, evidence)
-        key = message.tool_call_id if message.role == "tool" else None
-        if key is None or key not in sent or sent[key][1].number >= entry.number:
+    for place, key, name in _broken_in(entry):
+        numbers = (*_origin(key, sent, entry), entry.number)
+        evidence = f"message {place} sends back a call of {name} whose arguments are no JSON"
+        yield "poisoned-history", key, Finding.of("poisoned-history", numbers, evidence)
+    for message in messages:
+        key = (message.tool_call_id or "") if message.role == "tool" else ""
+        if key not in sent or sent[key][1].number >= entry.number:
             continue
         call, attempt, made = sent[key]
         numbers = (attempt.number, entry.number)
@@ -85,8 +84,28 @@ def _in_request(
             yield "tool-executed-twice", key, Finding.of("tool-executed-twice", numbers, evidence)
 
 
-def _origin(key: str | None, sent: dict[str, tuple[Call, Attempt, ToolCall]], entry: Entry) -> tuple[int, ...]:
-    found = sent.get(key or "")
+def _broken_in(entry: Entry) -> Iterator[tuple[int, str, str]]:
+    """The tool calls of a history whose arguments do not parse: where they stand, their ids and names.
+
+    They are read from the body as it was sent, since the service makes the best of what it understands.
+    """
+    body = {} if entry.request is None else entry.request.body
+    turns = body.get("messages") or body.get("input")
+    for place, turn in enumerate(turns if isinstance(turns, list) else ()):
+        if not isinstance(turn, dict):
+            continue
+        calls = turn.get("tool_calls")
+        made = [call for call in (calls if isinstance(calls, list) else ()) if isinstance(call, dict)]
+        said = [(call.get("id"), call.get("function")) for call in made]
+        if turn.get("type") == "function_call":
+            said.append((turn.get("call_id"), turn))
+        for key, function in said:
+            if isinstance(function, dict) and is_broken(str(function.get("arguments") or "")):
+                yield place, str(key or ""), str(function.get("name") or "")
+
+
+def _origin(key: str, sent: dict[str, tuple[Call, Attempt, ToolCall]], entry: Entry) -> tuple[int, ...]:
+    found = sent.get(key)
     return () if found is None or found[1].number >= entry.number else (found[1].number,)
 
 

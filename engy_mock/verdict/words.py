@@ -54,7 +54,7 @@ WORDS: dict[str, Word] = {
     "no-backoff": Word("warning", "Let the waits between attempts grow, and begin with some tenths of a second."),
     "no-jitter": Word("warning", "Draw each wait at random, so that callers that failed together return apart."),
     "good-answer-lost": Word(
-        "warning", "Read all that the standards allow: comments, other line ends, unknown fields and events."
+        "warning", "Read all that can be read: comments, other line ends, unknown fields and events, odd orders."
     ),
     "gave-up": Word("warning", "Try again what may pass, and report it when it does not."),
     "no-read-timeout": Word("warning", "Set a timeout for silence in the middle of an answer, and report it."),

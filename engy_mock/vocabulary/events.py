@@ -105,11 +105,13 @@ class Failure:
     """The service fails in mid-answer; nothing regular follows.
 
     It is told in the dialect if `is_told`, passed over in silence if not; None leaves that to the surface, and
-    where failures are not told the transfer is broken off (S-82).
+    where failures are not told the transfer is broken off (S-82). `ends_response` is for the dialect whose
+    answers have a state of their own: the response itself is told to have failed, on every surface.
     """
 
     error: ApiError
     is_told: bool | None = None
+    ends_response: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,14 @@
 """Counts and durations for Prometheus."""
 
+import io
+import json
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from engy_mock.serving.access_log import AccessLog
 from tests.control.conftest import CONTROL
+from tests.doors.raw import Raw, request
 
 
 @pytest.fixture
@@ -53,7 +58,12 @@ def test_faults_are_counted_whether_they_acted_or_not(ask, scrape):
     ask.engy.when(says="cut").reply("one two three four", faults=["cut"])
     with pytest.raises(Exception, match="closed"):
         ask.chat("cut", stream=True).read()
-    assert scrape()["engy_mock_faults_total", "cut", "yes"] == 1
+    ask.engy.when(says="whole").faults("response-done-appended")
+    ask.chat("whole")
+    assert ask.engy.journal.last.not_applied
+    found = scrape()
+    assert found["engy_mock_faults_total", "cut", "yes"] == 1
+    assert found["engy_mock_faults_total", "no", "response-done-appended"] == 1
 
 
 def test_durations_and_open_streams(ask, engy, scrape):
@@ -87,3 +97,38 @@ def test_without_the_library_there_are_none(ask):
     """A page that says how to get them."""
     ask.engy._serving_shell().aside.house.metrics = None
     assert "install the extra" in ask("GET", "metrics", status=404)["error"]["message"]
+
+
+def test_whoever_is_turned_away_at_the_door_is_counted(ask, engy, scrape):
+    """What is no HTTP, a foreign name, a refused control call, and an answer that does not wait for a body."""
+    log = io.StringIO()
+    engy.watch.listeners.append(AccessLog(log, is_json=True))
+    engy.when(endpoint="chat").faults("early-response")
+    with engy:
+        for data in (b"GARBAGE\r\n\r\n", b"GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n"):
+            with Raw(engy.port) as raw:
+                raw.send(data)
+                raw.read_to_end()
+        with Raw(engy.port) as raw:
+            raw.send(request("/_mock/reset", b"{}", "Origin: https://evil.test", "Connection: close"))
+            raw.read_to_end()
+        with Raw(engy.port) as raw:
+            raw.send(
+                request(
+                    "/v1/chat/completions", b"", "Content-Length: 100", f"Authorization: Bearer {engy.api_key}"
+                )
+            )
+            raw.read_to_end()
+        found = scrape()
+    assert found["engy_mock_requests_total", "", "-", "400"] == 1
+    assert found["engy_mock_requests_total", "", "-", "403"] == 2
+    early = [key for key in found if key[0] == "engy_mock_requests_total" and "/v1/chat/completions" in key]
+    assert [key[-1] for key in early] == ["413"]
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert [(line["method"], line["route"], line["status"]) for line in lines] == [
+        ("-", "-", 400),
+        ("GET", "-", 403),
+        ("POST", "-", 403),
+        ("POST", "/v1/chat/completions", 413),
+    ]
+    assert "evil" not in log.getvalue()

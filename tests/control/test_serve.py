@@ -14,8 +14,11 @@ from engy_mock import EngyMock, MockError
 from engy_mock.cli import main
 from engy_mock.cli.files import Files
 from engy_mock.cli.options import NAMES, chosen
+from engy_mock.cli.pace import said_of
 from engy_mock.cli.serving import made
+from engy_mock.gateway.rehearsal import rehearse
 from engy_mock.vocabulary.clock import WallClock
+from engy_mock.vocabulary.wire import Call, Wait
 from tests.control.conftest import CONTROL
 from tests.doors.raw import PATIENCE, Raw, request
 
@@ -331,19 +334,34 @@ def test_models_out_of_a_file(here):
         mock_of(models="models.yaml")
 
 
-@pytest.mark.parametrize("pace", ["slow", "realistic", "25"])
+@pytest.mark.parametrize("pace", ["slow", "realistic", "25", "glm-5.2:first_seconds=1/per_second=9/half_at=2"])
 def test_a_pace_is_for_all_answers(here, pace):
     """It takes real time, so it comes with the wall clock."""
-    from engy_mock.gateway.rehearsal import rehearse
-    from engy_mock.vocabulary.wire import Call, Wait
-
-    engy, _ = mock_of(pace=pace)
+    engy, _ = mock_of(pace=[said_of(pace)])
     assert isinstance(engy.gateway.clock, WallClock)
     body = json.dumps({"model": "glm-5.2", "stream": True, "messages": HELLO}).encode()
     headers = {"authorization": f"Bearer {engy.api_key}"}
     call = Call(method="POST", path="/v1/chat/completions", headers=headers, body=body)
     _, steps = rehearse(engy.gateway, call)
     assert len([step for step in steps if isinstance(step, Wait)]) > 3
+
+
+def test_a_pace_is_changed_while_the_server_runs(here):
+    """In the file of options; a clock that stands cannot be made to wait by that, which is told."""
+    (here / "own.yaml").write_text("pace: [slow, 'kimi-k3:20']\n")
+    engy, files = mock_of(config="own.yaml")
+    engy.gateway.warm_up()
+    files.prepare(engy)
+    assert (engy.settings.pace, engy.settings.pace_by_model) == ("slow", {"kimi-k3": 20.0})
+    save(here / "own.yaml", "pace: 30\n", 1)
+    files.look(engy)
+    assert (engy.settings.pace, engy.settings.pace_by_model, files.complaints) == (30.0, {}, [])
+    save(here / "own.yaml", "pace: instant\n", 2)
+    standing, files = mock_of(config="own.yaml")
+    files.prepare(standing)
+    save(here / "own.yaml", "pace: slow\n", 3)
+    files.look(standing)
+    assert "pace need another start" in files.complaints[0]
 
 
 def test_an_origin_on_the_command_line_is_one(capsys):

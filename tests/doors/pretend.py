@@ -1,6 +1,6 @@
 """A gateway for tests of the doors: the contract is the real one's, the answers are the test's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ class Settings:
     cors_origins: frozenset[str] = frozenset()
     hurries_retries: bool = True
     scenario_header: bool = False
+    pace: Any = "instant"
+    pace_by_model: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Catalog:
@@ -51,8 +53,9 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
     annex: Callable[[], str] | None = None
+    looks_at_heads: bool = False
 
-    def before_body(self, call: Call) -> None:
+    def before_body(self, call: Call, note: Callable[[Any], None] | None = None) -> None:
         """Nothing happens before a body is read."""
 
     def answer(self, call: Call, note: Callable[[Any], None] | None = None) -> Iterator[Step]:

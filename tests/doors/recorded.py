@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-from aiohttp import web
-
 TURNS = 20
 """How many turns of the loop an answer without a real pause gets."""
 
@@ -12,7 +10,7 @@ TURNS = 20
 class Recorder(asyncio.Transport):
     """The transport of one connection; `writes` holds what was written, one entry for each write."""
 
-    def __init__(self, protocol: web.RequestHandler) -> None:
+    def __init__(self, protocol: asyncio.Protocol) -> None:
         super().__init__()
         self.writes: list[bytes] = []
         self.ending: str | None = None

@@ -126,7 +126,7 @@ def test_another_address_is_a_warning(serve):
         (["serve", "--chat-template", "=x"], "'=x' is not MODEL=PATH"),
         (["serve", "--port", "65536"], "65536 is no port"),
         (["serve", "--pace", "slwo"], "Did you mean 'slow'?"),
-        (["serve", "--pace", "0"], "nor a number of pieces a second"),
+        (["serve", "--pace", "0"], "per_second is a number from 0.01"),
         (["serve", "--log-format", "jsn"], "Did you mean 'json'?"),
     ],
 )

@@ -16,9 +16,7 @@ from tests.matrix.recorded import recorded
 TEXT = page.PAGE.read_text("utf-8")
 MEASURED = page.measured(TEXT)
 
-NOT_TO_BE_SEEN = frozenset(
-    {"cancel-unnoticed", "expect-100-never", "load-latency", "nameless-model", "zstd-per-event"}
-)
+NOT_TO_BE_SEEN = frozenset({"cancel-unnoticed", "expect-100-never", "load-latency", "nameless-model"})
 """Kinds that a single call of these clients leaves no room for."""
 
 SAMPLE = (

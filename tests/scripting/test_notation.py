@@ -17,9 +17,8 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: 1\nb: [2, 3.5, true, null]", {"a": 1, "b": [2, 3.5, True, None]}),
         ('{\t"a": 1,\n\t"b": ["x\\ty"]}', {"a": 1, "b": ["x\ty"]}),
         ("day: 2026-01-01", {"day": "2026-01-01"}),
-        ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
         ("\ufefftext: |\n  two\n  lines\n", {"text": "two\nlines\n"}),
-        ("a: &x {b: 1}\nc: {<<: *x}", {"a": {"b": 1}, "c": {"b": 1}}),
+        ("a: " + "[" * 15 + "1" + "]" * 15, {"a": [[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]}),
         ("", None),
     ],
 )
@@ -38,11 +37,15 @@ def test_what_can_be_written(text, value):
         (b"a: b: c", "f, line 1"),
         (b"a: !!python/object/apply:os.system ['true']", "is not allowed"),
         (b"a: !own 1", "tag !own is not allowed"),
-        (b"a: &a [*a]", "an alias inside what it stands for"),
-        (b"a: *nowhere", "undefined alias"),
-        (BOMB.encode(), "values, aliases counted"),
+        (b"a: &a [*a]", "f, line 1: anchors and aliases are refused"),
+        (b"a: 1\nb: *nowhere", "f, line 2: anchors and aliases are refused"),
+        (b"a: &x 1", "f, line 1: anchors and aliases are refused"),
+        (BOMB.encode(), "f, line 1: anchors and aliases are refused"),
+        (b"a:\n" + b"- x\n" * 10_000, "f, line 10000: more than 10000 values"),
+        (b"[" + b"[]," * 300_000 + b"]", "more than 10000 values"),
         (b"[" * 3000, "f"),
-        (b"a: " + b"[" * 60 + b"]" * 60, "nested deeper than 40 levels"),
+        (b"a: " + b"[" * 16 + b"1" + b"]" * 16, "f, line 1: nested deeper than 16 levels"),
+        (b"a: 1\nb: " + b"[" * 60 + b"]" * 60, "f, line 2: nested deeper than 16 levels"),
         (b"? [1, 2]\n: 3", "a key must be a word"),
         (b"x" * (MAX_BYTES + 1), f"at most {MAX_BYTES} allowed"),
         (b"a: 1\n---\nb: 2", "f, line 2"),
@@ -54,9 +57,47 @@ def test_what_can_be_written(text, value):
     ],
 )
 def test_what_cannot_be_read(text, said):
-    """Each mistake has its place; aliases are not refused, but counted (Q-24)."""
+    """Q-24: each mistake has its place, and none is found only after a long text has been read to its end."""
     with pytest.raises(MockError) as caught:
         read(text, "f")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            '{"a": 1e3,\n\t"b": [true, null, "x\\/\\ud83c\\udf0a"]}',
+            {"a": 1000.0, "b": [True, None, "x/\U0001f30a"]},
+        ),
+        ('\ufeff[1.5, "yes", "2026-01-01"]', [1.5, "yes", "2026-01-01"]),
+    ],
+)
+def test_json_is_read_as_json(text, value):
+    """Numbers and characters mean what they mean there."""
+    assert read(text.encode(), "f.json", is_json=True).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1", "f.json, line 1: not valid JSON"),
+        ('{"a": 1}\n# no comment', "f.json, line 2: not valid JSON"),
+        ('{"a": 1,}', "f.json, line 1: not valid JSON"),
+        ("{'a': 1}", "f.json, line 1: not valid JSON"),
+        ('{"a": yes}', "f.json, line 1: not valid JSON"),
+        ("", "f.json, line 1: not valid JSON"),
+        ('{"a": NaN}', "f.json: not valid JSON: there is no number NaN"),
+        ('{"a": 1,\n"b": 2,\n"a": 3}', "f.json, line 3: 'a' stands in line 1 already"),
+        ('{"a": ' + "[" * 16 + "1" + "]" * 16 + "}", "nested deeper than 16 levels"),
+        ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested deeper than 16 levels"),
+        ('{"a":\n' + "9" * 5000 + "}", "f.json, line 1, a: a number of more than 400 characters"),
+    ],
+)
+def test_a_json_file_is_nothing_else(text, said):
+    """Q-24: what YAML alone would understand is refused, with the line."""
+    with pytest.raises(MockError) as caught:
+        read(text.encode(), "f.json", is_json=True)
     assert said in str(caught.value)
 
 

@@ -105,8 +105,8 @@ class CreatedOdd(Fault):
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The same with another time."""
         odd = {
-            "fraction": lambda time: time + 0.25,
-            "milliseconds": lambda time: time * 1000,
+            "fraction": lambda time: time + 0.25 if isinstance(time, int) else time,
+            "milliseconds": lambda time: time * 1000 if isinstance(time, int) else time,
             0: lambda _: 0,
             None: lambda _: None,
         }[self.value]

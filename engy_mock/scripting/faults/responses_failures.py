@@ -35,7 +35,7 @@ class ResponseFailed(Fault):
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """The first pieces, then the failure."""
         yield from upto(self.after, events)
-        yield Failure(ServerFailed(MESSAGE, code=self.code), is_told=True)
+        yield Failure(ServerFailed(MESSAGE, code=self.code), is_told=True, ends_response=True)
 
 
 @fault("error-code-null", endpoints=("responses",))
@@ -51,7 +51,7 @@ class ErrorCodeNull(Fault):
         told = list(events)
         if any(isinstance(event, Ended) for event in told):
             yield from upto(0, iter(told))
-            yield Failure(ServerFailed(MESSAGE), is_told=True)
+            yield Failure(ServerFailed(MESSAGE), is_told=True, ends_response=True)
         else:
             yield from told
 

@@ -165,9 +165,12 @@ def _finishes(frame: Frame) -> bool:
 
 
 def _so_far(counts: Document, told: int, thought: int) -> Document:
-    """The counts when so many pieces have been told."""
+    """The counts when so many pieces have been told; what another fault has made no numbers stays as it is."""
+    details = counts.get("completion_tokens_details") or {}
+    limits = (counts.get("completion_tokens"), counts.get("prompt_tokens"), details.get("reasoning_tokens", 0))
+    if not all(isinstance(limit, int) for limit in limits):
+        return counts
     completion = min(told, counts["completion_tokens"])
-    details = counts.get("completion_tokens_details", {})
     reasoning = min(thought, details.get("reasoning_tokens", 0))
     return {
         **counts,

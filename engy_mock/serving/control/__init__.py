@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -17,6 +17,7 @@ from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.control.openapi import document
 from engy_mock.serving.control.table import OPERATIONS, PREFIX, Operation, at
 from engy_mock.serving.framing import Framing
+from engy_mock.serving.metrics import Metrics
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Wire
 from engy_mock.serving.shell import Shell
@@ -28,6 +29,8 @@ from engy_mock.vocabulary.wire import Call, Head
 JSON = ("Content-Type", "application/json")
 NOT_KEPT = ("Cache-Control", "no-store")
 STREAM = ("Content-Type", "text/event-stream; charset=utf-8")
+
+NOT_ADMITTED = frozenset({401, 403})
 
 _log = logging.getLogger("engy_mock")
 
@@ -55,6 +58,9 @@ class Control:
                 head, body = self._answered(operation, name, call)
         except Refused as refused:
             head, body = _refusal(refused)
+            if refused.status in NOT_ADMITTED:
+                # Who tries the door should be seen in the log, though no call of the control API is.
+                self.house.watch.turned_away(call, refused.status, refused.message, body)
         except Exception:
             _log.exception("the mock failed on %s %s", call.method, quoted(call.path))
             head, body = _refusal(Refused(500, "the mock failed"))
@@ -111,9 +117,7 @@ def add_control(
     watch = shell.watch = shell.watch or Watch()
     house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch)
     # Who has not installed what metrics need, can do without.
-    with suppress(ImportError):
-        from engy_mock.serving.metrics import Metrics
-
+    if find_spec("prometheus_client") is not None:
         house.metrics = Metrics(watch).text
     shell.aside = control = Control(house, Guard(token))
     return control

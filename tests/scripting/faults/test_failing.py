@@ -34,7 +34,7 @@ def fails(after, status=500, message="internal server error", kind=None):
         assert b"message_stop" not in seen.got.body
         assert b"x_engy" not in seen.got.body
         document = json.loads(last.partition(b"data: ")[2])
-        if "responses" in seen.route:
+        if seen.route == "responses":
             assert document["type"] == "response.failed"
             response = document["response"]
             assert (response["status"], response["error"]["message"]) == ("failed", message)

@@ -110,7 +110,8 @@ SYMPTOMS = (
     same("gzip-truncated", "silent", but={"OP chat helper": ASSERTION, **UNTOLD}),
     same("gzip-truncated", JSON, stream=False),
     same("gzip-unflushed", "ok"),
-    same("zstd-per-event", None),
+    # The clients on httpx offer zstd where `zstandard` is installed, and frame by frame it is read as it should.
+    Symptom(kind="zstd-per-event", op=None, ap=None, sg="ok"),
     broken("double-content-encoding", "DecodingError"),
     same("double-content-encoding", CONNECTION + "DecodingError", stream=False),
     same("slow-headers", "APITimeoutError < ReadTimeout", patience=IMPATIENCE),

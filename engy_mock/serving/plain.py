@@ -1,0 +1,76 @@
+"""Heads of requests with nothing odd about them, read at a glance; all others are left to a real parser."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from engy_mock.vocabulary.wire import Call
+
+MAX_HEAD = 4000
+MAX_HEADERS = 100
+"""Whatever is smaller than this is smaller than any limit of aiohttp's parser."""
+
+METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
+
+_LINE = re.compile(
+    rb"(DELETE|GET|PATCH|POST|PUT) (/(?!/)[!$%&'()*+,./0-9:;=@A-Z_a-z~-]*)(?:\?([!$-;=?-Z_a-z~]*))? HTTP/1\.1\r\n"
+)
+_HEADERS = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: (?:[!-~](?:[ -~]*[!-~])?)?\r\n)*")
+_LENGTH = re.compile(r"0|[1-9][0-9]{0,9}")
+_ODD = ("expect", "proxy-connection", "upgrade")
+_KEPT = {"keep-alive": False, "close": True}
+
+
+class Headers(NamedTuple):
+    """Headers with nothing odd about them; `length` is that of the body, None if it is chunked."""
+
+    named: CIMultiDictProxy[str]
+    length: int | None
+    wants_close: bool
+
+
+class Top(NamedTuple):
+    """A head that is read: the call without its body, its length, and whether the connection ends behind it."""
+
+    call: Call
+    length: int
+    wants_close: bool
+
+
+@lru_cache(maxsize=256)
+def top(head: bytes) -> Top | None:
+    """A head with the empty line behind it as aiohttp reads it, or None if it might be read in another way.
+
+    A client sends the same ones again and again.
+    """
+    line = _LINE.match(head)
+    headers = None if line is None else plain_headers(head[line.end() : -2])
+    if line is None or headers is None or headers.length is None:
+        return None
+    method, path, query = (part.decode("ascii") for part in line.groups(b""))
+    call = Call(method=method, path=path, query=query, headers=headers.named)
+    return Top(call, headers.length, headers.wants_close)
+
+
+def plain_headers(lines: bytes) -> Headers | None:
+    """Lines of headers as aiohttp reads them, or None if there is something about them that it might refuse."""
+    if len(lines) > MAX_HEAD or not _HEADERS.fullmatch(lines):
+        return None
+    pairs = [line.split(": ", 1) for line in lines.decode("ascii").split("\r\n")[:-1]]
+    headers = CIMultiDict([(name, value) for name, value in pairs])
+    get = headers.get
+    length, coding = get("content-length", "0"), get("transfer-encoding")
+    wants_close = _KEPT.get(get("connection", "keep-alive").lower())
+    if (
+        len(pairs) > MAX_HEADERS
+        or len({name.lower() for name, _ in pairs}) < len(pairs)
+        or "host" not in headers
+        or any(name in headers for name in _ODD)
+        or wants_close is None
+        or not _LENGTH.fullmatch(length)
+        or (coding is not None and (coding != "chunked" or "content-length" in headers))
+    ):
+        return None
+    return Headers(CIMultiDictProxy(headers), int(length) if coding is None else None, wants_close)

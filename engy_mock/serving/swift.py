@@ -1,0 +1,300 @@
+"""A connection as long as nothing odd is asked on it: answers are told where requests come in, without tasks.
+
+Only what an answer has to wait for makes a task of the rest of it. The first odd request hands the connection to
+aiohttp, for good.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Generator
+from contextvars import copy_context
+from types import coroutine
+from typing import Any, Protocol, cast
+
+from aiohttp import web
+
+from engy_mock.serving.body import opened
+from engy_mock.serving.endings import end
+from engy_mock.serving.plain import MAX_HEAD, Top, top
+from engy_mock.serving.shell import Shell, Turn
+from engy_mock.vocabulary.clock import Clock, monotonic
+from engy_mock.vocabulary.wire import Call, Lease
+
+log = logging.getLogger("engy_mock")
+
+_MAX_LATE = 64 * 1024
+"""How much of what comes during an answer is taken; the rest waits in the client's system."""
+
+
+class House(Protocol):
+    """Whoever knows all connections."""
+
+    def enter(self, connection: "Swift") -> None:
+        """A connection begins."""
+        ...
+
+    def leave(self, connection: "Swift") -> None:
+        """It is lost, or somebody else speaks on it."""
+        ...
+
+    def other(self) -> web.RequestHandler:
+        """Who speaks on a connection once something odd is asked."""
+        ...
+
+
+class Swift(asyncio.Protocol):
+    """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body."""
+
+    __slots__ = (
+        "_body",
+        "_drained",
+        "_house",
+        "_is_deaf",
+        "_is_full",
+        "_late",
+        "_loop",
+        "_missing",
+        "_shell",
+        "_telling",
+        "heard_at",
+        "is_paused",
+        "transport",
+        "waits_since",
+    )
+
+    def __init__(self, house: House, shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
+        self.transport: asyncio.Transport | None = None
+        self.heard_at = monotonic()
+        self.waits_since: float | None = None
+        self.is_paused = False
+        self._house = house
+        self._shell = shell
+        self._loop = loop
+        self._body: list[bytes] = []
+        self._missing = 0
+        self._late: list[bytes] = []
+        self._telling: asyncio.Task[None] | None = None
+        self._drained: asyncio.Future[None] | None = None
+        self._is_deaf = False
+        self._is_full = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self.transport = cast(asyncio.Transport, transport)
+        self._house.enter(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Break off what is being told."""
+        if self.transport is not None:
+            self.transport = None
+            self._house.leave(self)
+            self._shell.leases.forget(self)
+            if self._telling is not None:
+                self._telling.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come: in its turn, and a body only when it is whole."""
+        if self._telling is not None:
+            self._late.append(data)
+            if self.transport is not None and not self._is_full and sum(map(len, self._late)) > _MAX_LATE:
+                self._is_full = True
+                self.transport.pause_reading()
+            return
+        self.heard_at = monotonic()
+        if self._missing:
+            self._body.append(data)
+            self._missing -= len(data)
+            if self._missing > 0:
+                return
+            data = b"".join(self._body)
+            self._body.clear()
+            self._missing, self.waits_since = 0, None
+        self._hear(data)
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than it is told things."""
+        self.is_paused = True
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        self.is_paused = False
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    async def drain(self) -> None:
+        """Wait until the client has caught up."""
+        while self.is_paused:
+            self._drained = self._loop.create_future()
+            await self._drained
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait, even that it has left."""
+        self._is_deaf = True
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def grant(self, lease: Lease, clock: Clock) -> None:
+        """The connection may be used again only under this lease."""
+        self._shell.leases.grant(self, lease, clock)
+
+    def force_close(self) -> None:
+        """End the connection."""
+        if self.transport is not None:
+            self.transport.close()
+
+    def hand_over(self, data: bytes = b"") -> None:
+        """Let aiohttp speak from here on, with all that has come and was not understood."""
+        transport, shell = self.transport, self._shell
+        assert transport is not None
+        self.transport = None
+        self._house.leave(self)
+        other = self._house.other()
+        shell.leases.pass_on(self, other)
+        transport.set_protocol(other)
+        other.connection_made(transport)
+        if self.is_paused:
+            other.pause_writing()
+        other.data_received(b"".join([*self._body, data]))
+
+    def _hear(self, data: bytes) -> None:
+        """Answer whole requests, one after the other."""
+        shell = self._shell
+        while data and self.transport is not None and not self.transport.is_closing():
+            if self._telling is not None:
+                self._late.insert(0, data)
+                return
+            start = data.find(b"\r\n\r\n", 0, MAX_HEAD) + 4
+            found = top(data[:start]) if start > 4 else None
+            if found is None or found.length > shell.limits.body_bytes or shell.looks_at_heads:
+                self.hand_over(data)
+                return
+            size = start + found.length
+            shell.turns[self] = Turn(monotonic(), self._loop)
+            if len(data) < size:
+                self._body.append(data)
+                self._missing = size - len(data)
+                self.waits_since = self.heard_at
+                return
+            self._answer(found, data[start:size])
+            data = data[size:]
+
+    def _answer(self, top: Top, data: bytes) -> None:
+        """Tell an answer as far as it needs to wait for nothing."""
+        shell = self._shell
+        asked = top.call
+        if shell.is_leased_out(self):
+            telling = self._break()
+        else:
+            body, trouble = opened(data, asked.headers, shell.limits)
+            call = Call(
+                method=asked.method,
+                path=asked.path,
+                headers=asked.headers,
+                body=body,
+                query=asked.query,
+                trouble=trouble,
+            )
+            if shell.aside is not None and shell.aside.is_for(call.path):
+                shell.turns.pop(self, None)
+            framing = shell.framing(wants_close=top.wants_close)
+            telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
+        context = copy_context()
+        try:
+            signal = context.run(telling.send, None)
+        except StopIteration as over:
+            self._ended(is_kept=over.value)
+        except ConnectionError:
+            self._ended(is_kept=False)
+        else:
+            self._telling = self._loop.create_task(self._go_on(telling, signal), context=context)
+
+    async def _go_on(self, telling: Coroutine[Any, Any, bool], signal: Any) -> None:
+        """Tell the rest of an answer that has to wait."""
+        is_kept = False
+        try:
+            is_kept = await _resumed(telling, signal)
+        except ConnectionError:
+            log.debug("the client left before the end of its answer")
+        except Exception:
+            log.exception("the mock failed")
+        finally:
+            self._telling = None
+        self._ended(is_kept=is_kept)
+        late = b"".join(self._late)
+        self._late.clear()
+        if self.transport is not None and self._is_full and not self._is_deaf:
+            self.transport.resume_reading()
+        self._is_full = False
+        self._hear(late)
+
+    def _ended(self, *, is_kept: bool) -> None:
+        self._shell.turns.pop(self, None)
+        self.heard_at = monotonic()
+        if not is_kept:
+            self.force_close()
+
+    async def _break(self) -> bool:
+        """Break a connection that is used too late, as if it had been closed already."""
+        self._shell.leases.forget(self)
+        if self.transport is not None:
+            await end(self.transport, self.drain, is_abrupt=True)
+        return False
+
+
+class SwiftWire:
+    """The connection as that of one answer."""
+
+    __slots__ = ("_connection", "is_silent")
+
+    def __init__(self, connection: Swift) -> None:
+        self._connection = connection
+        self.is_silent = True
+
+    async def write(self, data: bytes) -> None:
+        """Write at once; raises ConnectionError if the client has left."""
+        connection = self._connection
+        transport = connection.transport
+        if transport is None or transport.is_closing():
+            raise ConnectionResetError("the client has left")
+        self.is_silent = False
+        transport.write(data)
+        if connection.is_paused:
+            await connection.drain()
+
+    async def end(self, *, is_abrupt: bool) -> None:
+        """End the connection behind the last byte."""
+        if self._connection.transport is not None:
+            await end(self._connection.transport, self._connection.drain, is_abrupt=is_abrupt)
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        if self._connection.transport is not None:
+            self._connection.transport.abort()
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait in its system, even that it has left."""
+        self._connection.stop_reading()
+
+    def lease(self, lease: Lease, clock: Clock) -> None:
+        """From now on the connection may be used again only under this lease."""
+        self._connection.grant(lease, clock)
+
+
+@coroutine
+def _resumed(telling: Coroutine[Any, Any, bool], signal: Any) -> Generator[Any, Any, bool]:
+    """What has stood still at a signal, for a task to go on with from there."""
+    thrown: BaseException | None
+    while True:
+        try:
+            sent = yield signal
+        except GeneratorExit:
+            telling.close()
+            raise
+        except BaseException as error:
+            sent, thrown = None, error
+        else:
+            thrown = None
+        try:
+            signal = telling.send(sent) if thrown is None else telling.throw(thrown)
+        except StopIteration as over:
+            return bool(over.value)
