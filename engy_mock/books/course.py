@@ -42,7 +42,7 @@ class Course:
         if sum([size(step) for step in steps]) > MAX_KEPT:
             self.is_kept = False
         else:
-            self.steps = steps
+            self.steps = tuple(steps)
 
     def bytes_out(self) -> None:
         """Bytes are handed out at this moment."""

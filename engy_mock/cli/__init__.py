@@ -1,4 +1,4 @@
-"""The command line: `engy-mock serve | check | scenarios | campaign`."""
+"""The command line: `engy-mock serve | check | scenarios | verdict | campaign`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engy_mock import __version__
 from engy_mock.cli.campaign import add_campaign, split
 from engy_mock.cli.options import add_serve
+from engy_mock.cli.verdict import add_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_folders(show)
     schema = actions.add_parser("schema", help="print the JSON Schema of scenario files, for editors")
     schema.set_defaults(command=_schema)
+    add_verdict(commands.add_parser("verdict", help="say what a mock that serves has seen of its client"))
     return parser
 
 

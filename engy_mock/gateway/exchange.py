@@ -251,6 +251,8 @@ class Planned(Iterator[Step]):
         if isinstance(step, _SPOKEN):
             entry.course.bytes_out()
         entry.course.done = self._place
+        if self._place == len(self._plan) and not is_endless(step):
+            entry.course.end()  # a client that has seen the end finds it in the journal
         return step
 
     def close(self) -> None:
@@ -368,9 +370,9 @@ class Stream(Iterator[Step]):
         self._exchange.entry.pieces_sent = last.pieces
         self._exchange.close(self._version.generation.usage, self._version.charged_micro)
         self._exchange.entry.course.bytes_out()
+        self._exchange.entry.course.end()
         yield Write(last.data)
         yield End()
-        self._exchange.entry.course.end()
 
 
 def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:

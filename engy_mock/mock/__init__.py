@@ -333,6 +333,7 @@ class EngyMock(WithoutSocket, Expecting, Judging):
                     self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
                 )
                 control.house.complaints = self._complaints
+                control.house.judged = self._judged
         return self._shell
 
 

@@ -67,3 +67,8 @@ class Judging:
             since=since,
             oracle=oracle,
         )
+
+    def _judged(self, **words: Any) -> dict[str, Any]:
+        """The verdict as plain values, for those who ask over HTTP."""
+        verdict = self.verdict(**words)
+        return verdict.snapshot() | {"text": str(verdict)}

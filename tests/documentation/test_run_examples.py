@@ -33,6 +33,8 @@ def test_scripts_run_to_their_end(path):
     expected = {
         "stream_to_terminal.py": ("[The user asks about bridges.", "micro-USD)"),
         "score_texts.py": ("The capital of France is Paris.", "Xq zv! kkr pwt?"),
+        "naive_client.py": ("Rivers", "1 silently-wrong", "retry-after-ignored", "truncated-accepted"),
+        "careful_client.py": ("No answer: the answer has no end", "1 recovered, 1 reported", "nothing is wrong"),
     }
     printed = run("-W", "error", str(path))
     places = [printed.index(words) for words in expected[path.name]]

@@ -25,7 +25,7 @@ class House:
     """One mock with all that belongs to it.
 
     `reset` makes it as new and breaks off the answers under way. `complaints` tells what is wrong with files that
-    are watched. `instance` tells this run from any other.
+    are watched, `judged` what is to be said of the client. `instance` tells this run from any other.
     """
 
     gateway: Gateway
@@ -34,6 +34,7 @@ class House:
     reset: Callable[[], None]
     watch: Watch
     complaints: Callable[[], Sequence[str]] = tuple
+    judged: Callable[..., dict[str, Any]] | None = None
     metrics: Callable[[], tuple[str, bytes]] | None = None
     folders: Sequence[Path] = ()
     instance: str = field(default_factory=secret)

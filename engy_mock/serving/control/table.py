@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from engy_mock.serving.control import accounts, clock, exchanges, models, plan, scenarios, settings, state
+from engy_mock.serving.control import accounts, clock, exchanges, models, plan, scenarios, settings, state, verdict
 from engy_mock.serving.control.house import House, Order
 
 PREFIX = "/_mock/"
@@ -202,6 +202,22 @@ OPERATIONS = (
         kind="feed",
         summary="Exchanges as they happen, as server-sent events: exchange (again when it changes), and reset.",
         query=exchanges.FeedQuery,
+    ),
+    Operation(
+        method="GET",
+        path="verdict",
+        does=verdict.show,
+        summary="What the journal says of the client under test.",
+        query=verdict.VerdictQuery,
+        gives=verdict.VerdictForm,
+    ),
+    Operation(
+        method="POST",
+        path="heard",
+        does=verdict.hear,
+        summary="Say what the client under test has got: a text or an error.",
+        takes=verdict.WhatWasHeard,
+        gives=verdict.HeardCount,
     ),
     Operation(
         method="POST",

@@ -1,0 +1,59 @@
+"""`engy-mock verdict`: what a mock that serves elsewhere says of its client, and an exit code that tells it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+TIMEOUT_SECONDS = 30.0
+FAILED = 2
+"""The exit code of a verdict that fails; 1 is for what went wrong before there was one."""
+
+
+def add_verdict(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.set_defaults(command=_verdict)
+    parser.add_argument(
+        "--url", default="http://127.0.0.1:8787", help="where the mock serves (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--control-token",
+        default=os.environ.get("ENGY_MOCK_CONTROL_TOKEN", "1"),
+        metavar="TOKEN",
+        help="what the control API asks for, if it does; also ENGY_MOCK_CONTROL_TOKEN",
+    )
+    parser.add_argument("--fail-level", choices=("error", "warning", "never"), default="error")
+    parser.add_argument("--ignore", action="append", default=[], metavar="WORD", help="leave out this word")
+    parser.add_argument("--since", type=int, default=0, metavar="N", help="the first exchange that counts")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _verdict(options: argparse.Namespace) -> int:
+    from urllib.parse import urlencode
+
+    query = {"fail_level": options.fail_level, "ignore": ",".join(options.ignore), "since": options.since}
+    found = _asked(f"{options.url.rstrip('/')}/_mock/verdict?{urlencode(query)}", options.control_token)
+    text = found.pop("text")
+    print(json.dumps(found, indent=2) if options.json else text)
+    return FAILED if found["fails"] else 0
+
+
+def _asked(url: str, token: str) -> dict[str, Any]:
+    """The answer of the control API; raises MockError."""
+    from urllib.error import HTTPError
+    from urllib.request import ProxyHandler, Request, build_opener
+
+    from engy_mock.vocabulary.errors import MockError
+
+    request = Request(url, headers={"X-Engy-Mock-Control": token})
+    opener = build_opener(ProxyHandler({}))  # the mock sits on this machine, not behind a proxy
+    try:
+        with opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
+            found: dict[str, Any] = json.loads(answer.read())
+            return found
+    except HTTPError as refusal:
+        raise MockError(f"{url.partition('?')[0]} refuses with {refusal.code}: {refusal.read(400)!r}") from None
+    except (OSError, ValueError) as error:
+        raise MockError(f"no mock with a control API at {url.partition('?')[0]}: {error}") from None
