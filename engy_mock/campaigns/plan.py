@@ -1,5 +1,6 @@
 """A plan: what goes wrong in one run, in words, as rules, and as a scenario file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,11 @@ from engy_mock.vocabulary.seeds import hex_id
 
 if TYPE_CHECKING:
     from engy_mock.scripting.scenario import Scenario
+
+REFUSING = "flapping"
+"""The kind that refuses by turns, and with one status each time."""
+
+_REFUSAL = re.compile(r"flapping pattern=[\[(](\d+),?[\])]")
 
 LINE = 110
 """How wide saved files are."""
@@ -68,7 +74,7 @@ class Trouble:
                 rule["times"] = self.times
             if self.rate != 1:
                 rule["rate"] = self.rate
-            yield {**rule, **self.does}
+            yield {**rule, **_marring(self.does)}
 
     def __str__(self) -> str:
         """For people: `reset after=2 at the 2nd streamed chat request that says 'Why'`."""
@@ -143,6 +149,20 @@ class Plan:
 
     def __str__(self) -> str:
         return "; ".join(self.words()) or "nothing goes wrong"
+
+
+def _marring(does: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same; a refusal with nothing but a status befalls answers that a test dictates too, as faults do."""
+    refusal = does.get("refuse", {})
+    return (
+        {"faults": [{"kind": REFUSING, "pattern": [refusal["status"]]}]} if refusal.keys() == {"status"} else does
+    )
+
+
+def reworded(fault: str) -> str:
+    """A fault of the journal in the words of the plan."""
+    found = _REFUSAL.fullmatch(fault)
+    return f"refuse {found[1]}" if found else fault
 
 
 def _ordinal(number: int) -> str:

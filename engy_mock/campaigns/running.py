@@ -9,7 +9,7 @@ from engy_mock.books.entry import Entry
 from engy_mock.campaigns.clock import FastClock
 from engy_mock.campaigns.command import Commands, Ran
 from engy_mock.campaigns.outcome import BAD, Oracle
-from engy_mock.campaigns.plan import Plan
+from engy_mock.campaigns.plan import Plan, reworded
 from engy_mock.campaigns.result import MOST_SHOWN, Case, Result
 from engy_mock.campaigns.saving import save
 from engy_mock.campaigns.shrinking import shrunk
@@ -158,7 +158,9 @@ def _met(entries: Sequence[Entry]) -> dict[str, int]:
     """The faults and refusals that requests have met, in the order in which they first came."""
     found: dict[str, int] = {}
     for entry in entries:
-        words = list(entry.faults) or ([f"refuse {entry.status}"] if entry.status >= 400 else [])
+        words = [reworded(fault) for fault in entry.faults] or (
+            [f"refuse {entry.status}"] if entry.status >= 400 else []
+        )
         for one in words:
             found[one] = found.get(one, 0) + 1
     return found
