@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from engy_mock.campaigns.summary import Summary
     from engy_mock.mock import EngyMock
 
-OF_THE_MARKER = ("clock", "limits", "scenario", "seed", "settings", "strict", "time_scale", "verify")
+OF_THE_MARKER = (
+    "cassette",
+    "clock",
+    "limits",
+    "replay",
+    "scenario",
+    "seed",
+    "settings",
+    "strict",
+    "time_scale",
+    "verify",
+)
 """What the marker `engy` takes."""
 
 OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
@@ -58,8 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): how the pretend "
-        "service of this test is; scenario is a name, a path or a list, clock 'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): "
+        "how the pretend service of this test is; scenario is a name, a path or a list, cassette a path, clock "
+        "'wall' or a clock",
     )
     config.addinivalue_line(
         "markers",
@@ -277,6 +289,9 @@ def _lent(
         except MockError as error:
             place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
             raise MockError(f"{place}: {error}") from None
+    if "cassette" in asked:
+        # A path is seen from the test's own folder, wherever pytest was started.
+        engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
     run = _run_of(item)
     if run is None and item.get_closest_marker("engy_campaign") is not None:
         raise MockError(

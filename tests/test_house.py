@@ -51,6 +51,7 @@ DISTRIBUTION_OF = {
     "pydantic_core": "pydantic",
     "typing_extensions": "typing-extensions",
     "yaml": "pyyaml",
+    "yarl": "aiohttp",
 }
 """Where a module comes with a distribution of another name."""
 

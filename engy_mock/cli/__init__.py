@@ -1,4 +1,4 @@
-"""The command line: `engy-mock serve | check | scenarios | verdict | campaign`."""
+"""The command line: `engy-mock serve | record | verify | check | scenarios | verdict | campaign`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engy_mock import __version__
 from engy_mock.cli.campaign import add_campaign, split
 from engy_mock.cli.options import add_serve
+from engy_mock.cli.recording import add_from_cassette, add_record
 from engy_mock.cli.verdict import add_verdict
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"engy-mock {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
+    add_record(commands.add_parser("record", help="pass requests on to a service, and write down what it says"))
     add_campaign(commands.add_parser("campaign", help="run another command under many bad days, and judge it"))
-    check = commands.add_parser("check", help="say what is wrong with scenario files, without serving")
+    check = commands.add_parser("check", help="say what is wrong with scenario files and cassettes")
     check.set_defaults(command=_check)
-    check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of its file")
+    check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of a file")
     _add_folders(check)
     scenarios = commands.add_parser("scenarios", help="list scenarios, show one, print their JSON Schema")
     actions = scenarios.add_subparsers(title="actions", required=True, metavar="ACTION")
@@ -50,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(command=_show)
     show.add_argument("scenario", metavar="SCENARIO")
     _add_folders(show)
+    add_from_cassette(actions.add_parser("from-cassette", help="make a scenario of what was recorded"))
     schema = actions.add_parser("schema", help="print the JSON Schema of scenario files, for editors")
     schema.set_defaults(command=_schema)
     add_verdict(commands.add_parser("verdict", help="say what a mock that serves has seen of its client"))
@@ -68,14 +71,19 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Read scenarios with all that they include; the first mistake of each is told."""
+    """Read scenarios with all that they include, and cassettes; the first mistake of each is told."""
+    from engy_mock.cli.recording import check
     from engy_mock.gateway import Gateway
+    from engy_mock.recording.cassette import is_one
     from engy_mock.vocabulary.errors import MockError
 
     scenes = Gateway().scenes
     scenes.look_in(options.folders)
     mistakes = 0
     for name in options.scenarios:
+        if is_one(Path(name)):
+            mistakes += check(Path(name))
+            continue
         try:
             for scenario in scenes.library.with_included(scenes.library.named(name)):
                 scenes.check(scenario)

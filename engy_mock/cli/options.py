@@ -150,6 +150,19 @@ OPTIONS = (
         is_path=True,
         help="look for scenarios in this folder before those that come with the package; may be repeated",
     ),
+    Option(
+        name="cassette",
+        is_path=True,
+        metavar="FILE",
+        help="answer what stands in this cassette as it was recorded by `engy-mock record`",
+    ),
+    Option(
+        name="replay",
+        read=_one_of("strict", "lenient"),
+        default="strict",
+        metavar="MANNER",
+        help="strict (default): nothing else is answered; lenient: what is much alike, and else the model answers",
+    ),
     Option(name="accounts", is_path=True, metavar="FILE", help="open the accounts of this file"),
     Option(name="models", is_path=True, metavar="FILE", help="add or change the models of this file"),
     Option(

@@ -91,6 +91,8 @@ def made(files: Files) -> EngyMock:
         clock=WallClock() if options["wall-clock"] or is_paced else StandingClock(),
         settings=settings,
         scenario_folders=options["scenarios"],
+        cassette=options["cassette"],
+        replay=options["replay"],
         control=not options["no-control"],
         control_token=options["control-token"],
         complaints=lambda: files.complaints,

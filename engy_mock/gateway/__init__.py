@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
@@ -47,6 +48,9 @@ from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
+if TYPE_CHECKING:
+    from engy_mock.gateway.replaying import Replay
+
 _log = logging.getLogger("engy_mock")
 
 
@@ -54,7 +58,8 @@ _log = logging.getLogger("engy_mock")
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one.
+    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    recorded, and answers before the model does.
     """
 
     seed: int = 0
@@ -70,6 +75,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    replay: "Replay | None" = None
     _engine: Engine = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
@@ -109,6 +115,8 @@ class Gateway:
         self.defects = []
         self._understanding.forget()
         self._direction.forget()
+        if self.replay is not None:
+            self.replay.rewind()
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -176,6 +184,12 @@ class Gateway:
                 journal = journal if entry.error else None
                 entry.course.at_once()
                 return steps
+            if self.replay is not None:
+                from engy_mock.gateway.replaying import said_again
+
+                again = said_again(call, body, entry, self.replay, self, self._direction)
+                if again is not None:
+                    return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
             account = self._account(call, route)

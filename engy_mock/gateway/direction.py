@@ -12,7 +12,7 @@ from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.trouble import chosen
+from engy_mock.gateway.trouble import Trouble, chosen
 from engy_mock.gateway.underway import Underway
 from engy_mock.model.catalog import Catalog
 from engy_mock.scripting.asked import Asked
@@ -113,9 +113,26 @@ class Direction:
         self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked
     ) -> Iterator[Step]:
         """The same with the faults that are chosen for it."""
-        entry, prepared, now = exchange.entry, exchange.prepared, self._mocked.now()
-        cached = said.usage.cached_tokens if isinstance(said, Generation) else 0
+        entry, now = exchange.entry, self._mocked.now()
+        trouble = self.trouble(
+            exchange, found, asked, said.usage.cached_tokens if isinstance(said, Generation) else 0
+        )
+        if isinstance(said, Generation):
+            said = with_call_ids(trouble.retold(said), entry.request_id)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        if entry.generation is not None:
+            self._mocked.script.spend(found, entry.generation.usage.total_tokens)
+        return steps
 
+    def marring(self, asked: Asked, entry: Entry) -> Chosen | None:
+        """What the rules do to an answer that is not theirs; there is none of their own to be missed."""
+        found = self._mocked.script.choose(asked, identity(entry))
+        self._mocked.scenes.stage.count()
+        return found
+
+    def trouble(self, exchange: Exchange, found: Chosen, asked: Asked, cached: int = 0) -> Trouble:
+        """The faults that are chosen for an answer; its entry gets what stands for the plan."""
+        entry, prepared, now = exchange.entry, exchange.prepared, self._mocked.now()
         catalog, seed = self._mocked.catalog, self._mocked.seed
 
         def occasion(used: Used) -> Occasion:
@@ -141,12 +158,7 @@ class Direction:
         # What a kind has chosen is named without its parameters: a second door's port is no part of a plan.
         words = [*(told(own) for _, own in trouble.written), *(own.kind for own in trouble.faults)]
         entry.plan = f"{self._mocked.seed}/{hex_id(16, 'plan', entry.request_id, *named, *words)}"
-        if isinstance(said, Generation):
-            said = with_call_ids(trouble.retold(said), entry.request_id)
-        steps = exchange.marred(said, trouble, self._mocked.settings, now)
-        if entry.generation is not None:
-            self._mocked.script.spend(found, entry.generation.usage.total_tokens)
-        return steps
+        return trouble
 
 
 def identity(entry: Entry) -> bytes:

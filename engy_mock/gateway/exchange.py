@@ -75,12 +75,12 @@ class Exchange:
             told = None if memory is None else memory.stream_again(version, entry.request_id)
             if told is not None:
                 return Stream(self, version, told)
-            encoder = dialect.encoder(self._envelope(generation, settings, now))
+            encoder = dialect.encoder(self.envelope(generation, settings, now))
             return Stream(self, version, encoder, memory if memory is not None and memory.note(version) else None)
         version = Version(generation, int(now), charge)
         body = None if memory is None else memory.again(version, entry.request_id)
         if body is None:
-            body = dialect.body(generation, self._envelope(generation, settings, now))
+            body = dialect.body(generation, self.envelope(generation, settings, now))
             if memory is not None:
                 memory.keep(version, entry.request_id, body)
         self.close(generation.usage, charge)
@@ -114,7 +114,7 @@ class Exchange:
             steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
             entry.generation = generation
-            envelope = self._envelope(generation, settings, now)
+            envelope = self.envelope(generation, settings, now)
             if is_streamed:
                 tells = route.surface.tells_failures
                 head = self.head(*STREAM)
@@ -147,7 +147,7 @@ class Exchange:
             running_on=trouble.running_on,
         )
 
-    def _envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
+    def envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
         """What stands around this answer; around a failure alone where there is none."""
         usage = _NOTHING.usage if generation is None else generation.usage
         prepared, route = self.prepared, self.route

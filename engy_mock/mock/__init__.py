@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from engy_mock.books.cache import PromptCache
     from engy_mock.books.journal import Journal
     from engy_mock.gateway import Gateway, Settings
+    from engy_mock.gateway.replaying import Replay
     from engy_mock.model.catalog import Catalog
+    from engy_mock.recording.replay import Manner
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
@@ -49,6 +51,8 @@ class EngyMock(WithoutSocket, Expecting, Judging):
     reset; `scenario_folders` are looked in before those that come with the package. With `tls` it speaks TLS:
     `valid`, or with a certificate that is `expired`, for the `wrong-host` or `self-signed`, or by a
     `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    A `cassette` is the path of what `engy-mock record` has written: its answers are given again, `strict` to the
+    very same requests alone, `lenient` to those much alike, and then the model answers the others.
     With `control` it can be shown and changed over HTTP too, under `/_mock/`; `control_token` is what callers of
     that have to show, and has to be set where others reach the port, and `complaints` tells it what is wrong with
     files that this mock depends on.
@@ -67,6 +71,8 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
+        cassette: str | Path | None = None,
+        replay: Manner = "strict",
         control: bool = False,
         control_token: str | None = None,
         complaints: Callable[[], Sequence[str]] = tuple,
@@ -106,6 +112,10 @@ class EngyMock(WithoutSocket, Expecting, Judging):
             self.gateway.scenes.look_in(folders)
         for scenario in self._first_scenarios:
             self.scenario(scenario)
+        self._first_replay: Replay | None = None
+        if cassette is not None:
+            self.play(cassette, replay)
+            self._first_replay = self.gateway.replay
         self._shell: Shell | None = None
         self._thread: ServerThread | None = None
 
@@ -184,6 +194,15 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         """
         return self.gateway.scenes.begin(wanted)
 
+    def play(self, cassette: str | Path, replay: Manner = "strict") -> None:
+        """Answer from a cassette from now on, until a reset; raises MockError for a file that is none.
+
+        Rules with answers stand before it, and rules with faults mar what it says.
+        """
+        from engy_mock.recording.replay import player
+
+        self.gateway.replay = player(cassette, replay)
+
     def account(self, name: str | None = None, *, key: str | None = None, **terms: Unpack[Terms]) -> Account:
         """Open an account with a key of its own: `key = engy.account(balance_micro=50).key`.
 
@@ -228,6 +247,7 @@ class EngyMock(WithoutSocket, Expecting, Judging):
 
     def reset(self) -> None:
         """Forget all that has happened, changed time and settings too, and break off answers under way."""
+        self.gateway.replay = self._first_replay
         self.gateway.reset()
         self.gateway.settings = replace(self._first_settings)
         if isinstance(self.gateway.clock, StandingClock):

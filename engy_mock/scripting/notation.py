@@ -19,6 +19,8 @@ MAX_DEPTH = 16
 MAX_NUMBER = 400
 """How many characters a number may have; those of the largest float are fewer."""
 
+NO_ANCHORS = "anchors and aliases are refused"
+
 CHECKED = frozenset({"int", "float", "bool"})
 TAGS = frozenset({"map", "seq", "str", "int", "float", "bool", "null"})
 
@@ -42,7 +44,7 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         where = f"{self._source}, line {event.start_mark.line + 1}"
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise MockError(f"{where}: anchors and aliases are refused. A reply can be named under `replies`.")
+            raise MockError(f"{where}: {NO_ANCHORS}. A reply can be named under `replies`.")
         is_key = isinstance(parent, yaml.MappingNode) and index is None
         self._left -= not is_key
         self._depth += 1
@@ -61,6 +63,21 @@ _PLAIN = {
     for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.yaml_implicit_resolvers = _PLAIN
+
+
+class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The same words, read by libyaml where it is there: for files of which much may be asked."""
+
+
+_QuickLoader.yaml_implicit_resolvers = _PLAIN
+
+
+@dataclass(slots=True)
+class _Room:
+    """How much a file may still have, and what has been met: nothing stands in two places."""
+
+    nodes: int
+    met: set[int] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -96,10 +113,15 @@ def read_file(path: Path) -> Sheet:
     return read(data, str(path), is_json=path.suffix == ".json")
 
 
-def read(data: bytes, source: str, *, is_json: bool = False) -> Sheet:
-    """The value of a text in UTF-8; raises MockError that says where and why not. JSON is read as nothing else."""
-    if len(data) > MAX_BYTES:
-        raise MockError(f"{source}: has {len(data)} bytes, at most {MAX_BYTES} allowed")
+def read(
+    data: bytes, source: str, *, is_json: bool = False, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES
+) -> Sheet:
+    """The value of a text in UTF-8; raises MockError that says where and why not. JSON is read as nothing else.
+
+    Files whose limits are wider than those of scenarios are read by the quickest loader that is there.
+    """
+    if len(data) > max_bytes:
+        raise MockError(f"{source}: has {len(data)} bytes, at most {max_bytes} allowed")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -111,10 +133,10 @@ def read(data: bytes, source: str, *, is_json: bool = False) -> Sheet:
     sheet = Sheet(source, None)
     loader = None
     try:
-        loader = _Loader(text, source)
+        loader = _Loader(text, source) if max_bytes <= MAX_BYTES else _QuickLoader(text)
         node = loader.get_single_node()
         if node is not None:
-            _walk(node, (), sheet)
+            _walk(node, (), sheet, _Room(max_nodes))
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
@@ -141,9 +163,17 @@ def _strict(text: str, source: str) -> Any:
         return None  # too long a number, or too deep: the limits below say where
 
 
-def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
-    """Note the line of everything; raise MockError for doubles and tags."""
+def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
+    """Note the line of everything; raise MockError for doubles, tags, and what is too much."""
     line = node.start_mark.line + 1
+    room.nodes -= 1
+    if room.nodes < 0:
+        raise MockError(f"{sheet.source}, line {line}: too many values")
+    if id(node) in room.met:
+        raise MockError(f"{sheet.source}, line {line}: {NO_ANCHORS}")
+    room.met.add(id(node))
+    if len(path) > MAX_DEPTH:
+        raise MockError(f"{sheet.source}, line {line}: nested deeper than {MAX_DEPTH} levels")
     if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
@@ -151,7 +181,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
         _check_word(node, sheet.at(path))
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
-            _walk(item, (*path, place), sheet)
+            _walk(item, (*path, place), sheet, room)
     elif isinstance(node, yaml.MappingNode):
         seen: dict[str, int] = {}
         for key, value in node.value:
@@ -164,7 +194,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet) -> None:
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
             seen[key.value] = at
             sheet.lines.setdefault((*path, key.value), at)
-            _walk(value, (*path, key.value), sheet)
+            _walk(value, (*path, key.value), sheet, room)
 
 
 def _check_word(node: yaml.ScalarNode, place: str) -> None:

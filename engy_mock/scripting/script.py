@@ -110,6 +110,14 @@ class Script:
         marrer = self._first(marring, asked, identity, known, due)
         return None if used is None and marrer is None else Chosen(answer, used, marrer)
 
+    def has_answer(self, asked: Asked) -> bool:
+        """Whether a rule has an answer to a request; nothing is counted."""
+        rules = (*self.rules, *self.more())
+        if not rules:
+            return False
+        answering, _ = self._indexes(rules)
+        return any(not rule.is_used_up and rule.fits(asked, {}) for rule in answering.candidates(asked))
+
     def spend(self, chosen: Chosen, tokens: int) -> None:
         """Note down for the rules that take part in an answer what it comes to."""
         with self._lock:

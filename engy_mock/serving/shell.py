@@ -107,8 +107,11 @@ class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
     `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
-    `leases` those that may not be used for long. `watch` is told of every exchange.
+    `leases` those that may not be used for long. `watch` is told of every exchange. An answer begins where its
+    request comes in, without a task, where it `tells_at_once`.
     """
+
+    tells_at_once = True
 
     def __init__(self, service: Service, limits: Limits | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = limits or Limits()
@@ -152,6 +155,9 @@ class Shell:
         for connection, turn in self.turns.copy().items():
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
+
+    async def close(self) -> None:
+        """Let go of what belongs to the loop; there is nothing here."""
 
     def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""

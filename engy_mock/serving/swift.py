@@ -6,7 +6,7 @@ aiohttp, for good.
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import copy_context
 from types import coroutine
 from typing import Any, Protocol, cast
@@ -199,6 +199,9 @@ class Swift(asyncio.Protocol):
             framing = shell.framing(wants_close=top.wants_close)
             telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
         context = copy_context()
+        if not shell.tells_at_once:
+            self._telling = self._loop.create_task(self._go_on(telling), context=context)
+            return
         try:
             signal = context.run(telling.send, None)
         except StopIteration as over:
@@ -206,13 +209,13 @@ class Swift(asyncio.Protocol):
         except ConnectionError:
             self._ended(is_kept=False)
         else:
-            self._telling = self._loop.create_task(self._go_on(telling, signal), context=context)
+            self._telling = self._loop.create_task(self._go_on(_resumed(telling, signal)), context=context)
 
-    async def _go_on(self, telling: Coroutine[Any, Any, bool], signal: Any) -> None:
-        """Tell the rest of an answer that has to wait."""
+    async def _go_on(self, telling: Awaitable[bool]) -> None:
+        """Tell an answer that has to wait, or the rest of it."""
         is_kept = False
         try:
-            is_kept = await _resumed(telling, signal)
+            is_kept = await telling
         except ConnectionError:
             log.debug("the client left before the end of its answer")
         except Exception:

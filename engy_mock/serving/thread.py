@@ -41,6 +41,7 @@ class ServerThread:
         self._host = host
         self._scheme = scheme
         self._loop_factory = loop_factory
+        self._shell = shell
         self._listener = listener
         self._server = Server(shell, listener, security, is_mute=security is None and scheme == "https")
         self._annex: str | None = None
@@ -158,3 +159,4 @@ class ServerThread:
         self._has_started.set()
         await self._stopping.wait()
         await self._server.stop()
+        await self._shell.close()

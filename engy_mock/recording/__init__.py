@@ -1,0 +1,1 @@
+"""Cassettes: what a real service has said, kept without its secrets, said again, and made a scenario of."""
