@@ -16,6 +16,7 @@ TEXT = "Rivers carry water to the sea."
 def loaded(name):
     """An example as a module."""
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
