@@ -6,6 +6,7 @@ from typing import Any
 
 from engy_mock.books.entry import Entry
 from engy_mock.campaigns.plan import Plan, Trouble
+from engy_mock.scripting.fault import made, told
 from engy_mock.scripting.matchers import conditions
 from engy_mock.verdict.expectations import asked_of
 
@@ -56,13 +57,15 @@ def merged(troubles: Iterable[Trouble]) -> tuple[Trouble, ...]:
 
 
 def _met(plan: Plan, entry: Entry) -> list[int]:
-    """The places of the troubles that a request has met."""
+    """The places of the troubles that a request has met; a fault that changed nothing was none."""
     rules = set((entry.rule or "").split(" + "))
-    return [
-        place
-        for number, (place, _) in enumerate(plan.rules)
-        if f"scenario {plan.name}, rule {number + 1}" in rules
-    ]
+    found = []
+    for number, (place, rule) in enumerate(plan.rules):
+        if f"scenario {plan.name}, rule {number + 1}" in rules:
+            faults = [told(made(one)) for one in rule.get("faults", ())]
+            if not faults or any(one in entry.faults for one in faults):
+                found.append(place)
+    return found
 
 
 def _words(entry: Entry, when: Mapping[str, Any], *, names_texts: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from engy_mock.campaigns.choices import possible
 from engy_mock.campaigns.forms import CountForm, ProfileForm, SpanForm, TroubleForm, keys_under
 from engy_mock.scripting import notation
+from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import made
 from engy_mock.scripting.library import ENDINGS
 from engy_mock.scripting.notation import Place, Sheet
@@ -146,6 +147,10 @@ def _row(form: TroubleForm, profile: ProfileForm) -> Row:
         when.setdefault("stream", profile.stream)
     for one in all_of(does, what):
         _check(does, one, when)
+        if does == "fault" and isinstance(made(one), Early) and (form.rate, form.times) != (1, None):
+            raise MockError(
+                f"fault {made(one).kind!r} acts before a request is read: no rate or times can choose one"
+            )
     rate, times = (
         value.model_dump(by_alias=True) if isinstance(value, SpanForm) else value
         for value in (form.rate, form.times)

@@ -82,6 +82,7 @@ def test_profiles_that_there_are_not(wanted, said):
         ("description: x\ntroubles: [{fault: reset, weight: 0}]", "line 2, troubles[0].weight"),
         ("description: x\ntroubles: [{fault: reset, wen: {}}]", "unknown key 'wen'. Did you mean 'when'?"),
         ("description: x\ntroubles: [{delay: -1}]", "delay is -1: it is a number of seconds from 0"),
+        ("description: x\ntroubles: [{fault: early-response, times: 1}]", "acts before a request is read"),
         ("description: x\ntroubles: [{fault: 7}]", "a fault is the name of a kind"),
         (
             "description: x\nstream: false\ntroubles: [{fault: crlf}]",

@@ -50,6 +50,12 @@ def test_a_scenario_that_begins_again_counts_again():
     assert statuses(engy, False, False)[2:] == [200, 503]
 
 
+def test_what_acts_before_a_request_is_read_cannot_count_it():
+    """An answer to the head of a request cannot wait for its turn."""
+    with pytest.raises(MockError, match="at counts requests when they are read"):
+        staged("  - {at: [2], faults: [early-response]}\n")
+
+
 @pytest.mark.parametrize("at", ["[0]", "[]", "[1.5]", "3", "['x']"])
 def test_what_is_no_place(at):
     """Places are whole numbers from 1, and at least one."""
