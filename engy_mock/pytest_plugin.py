@@ -24,6 +24,7 @@ OF_THE_MARKER = (
     "settings",
     "strict",
     "time_scale",
+    "verdict",
     "verify",
 )
 """What the marker `engy` takes."""
@@ -31,7 +32,7 @@ OF_THE_MARKER = (
 OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
 """What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
 
-OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verify": bool}
+OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
 RUN = "_engy_run"
@@ -69,9 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=): "
-        "how the pretend service of this test is; scenario is a name, a path or a list, cassette a path, clock "
-        "'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=, "
+        "verdict=): how the pretend service of this test is; scenario is a name, a path or a list, cassette a "
+        "path, clock 'wall' or a clock",
     )
     config.addinivalue_line(
         "markers",
@@ -314,6 +315,8 @@ def _lent(
         raise engy.gateway.defects[0]
     if asked.get("verify") and not item.stash[_HAS_FAILED] and request.session.testsfailed == failures:
         engy.verify()
+    if "verdict" in asked and request.session.testsfailed == failures:
+        engy.verdict(fail_level=asked["verdict"]).check()
 
 
 def _run_of(item: pytest.Item) -> Run | None:

@@ -183,6 +183,8 @@ class Entry:
         said += [f"[not applied: {fault}]" for fault in self.not_applied]
         if self.client_left:
             said.append("(the client left)")
+        elif self.course.first is not None and self.course.ended is None:
+            said.append("(the client still waits)")
         return "  ".join(said)
 
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any, overload
@@ -37,7 +37,7 @@ def _weight(entry: Entry) -> int:
 class Journal:
     """The entries of one mock since its last reset, oldest first; the oldest make room for new ones.
 
-    `lost` counts those that had to go. `heard` is what the client says it got, in the order in which it said so.
+    `lost` counts those that had to go.
     """
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
@@ -48,7 +48,7 @@ class Journal:
         self._count = 0
         self._lock = Lock()
         self.lost = 0
-        self.heard: list[Heard] = []
+        self._heard: deque[Heard] = deque(maxlen=max_entries)
 
     def add(self, entry: Entry) -> None:
         """Write an exchange down; its `number` is given here."""
@@ -73,7 +73,13 @@ class Journal:
     def hear(self, heard: Heard) -> None:
         """Write down what the client says it got, behind the exchanges that are there."""
         with self._lock:
-            self.heard.append(replace(heard, behind=self._count))
+            self._heard.append(replace(heard, behind=self._count))
+
+    @property
+    def heard(self) -> Sequence[Heard]:
+        """What the client says it got, in the order in which it said so."""
+        with self._lock:
+            return tuple(self._heard)
 
     def __len__(self) -> int:
         return len(self._entries)

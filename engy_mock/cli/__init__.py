@@ -1,4 +1,4 @@
-"""The command line: `engy-mock serve | record | verify | check | scenarios | verdict | campaign`."""
+"""The command line: `engy-mock serve | record | verify | verdict | campaign | check | scenarios`."""
 
 from __future__ import annotations
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.options import NAMES, OPTIONS, value_of
-from engy_mock.scripting import notation
-from engy_mock.scripting.notation import Sheet
 from engy_mock.vocabulary.errors import MockError, did_you_mean
+
+if TYPE_CHECKING:
+    from engy_mock.scripting.notation import Place, Sheet
 
 PROJECT = "pyproject.toml"
 TABLE = "engy-mock"
 YAML = frozenset({".yaml", ".yml", ".json"})
+MAX_BYTES = 1024 * 1024
 
 
 def from_file(path: Path | None) -> tuple[Path | None, dict[str, Any]]:
@@ -24,10 +26,10 @@ def from_file(path: Path | None) -> tuple[Path | None, dict[str, Any]]:
     """
     if path is None:
         path = Path(PROJECT)
-        if not path.is_file():
+        # Most projects say nothing, and need not wait for what reads files of options.
+        if not path.is_file() or _own(_value(path)) is None:
             return None, {}
-        sheet = _project(path)
-        return (None, {}) if sheet.value is None else (path, _options(sheet, path.parent))
+        return path, _options(_project(path), path.parent)
     sheet = read(path)
     if sheet.value is None:
         raise MockError(f"{path}: there is no table [tool.{TABLE}]")
@@ -37,6 +39,8 @@ def from_file(path: Path | None) -> tuple[Path | None, dict[str, Any]]:
 def read(path: Path) -> Sheet:
     """A file with data, whichever of the known languages it is in; raises MockError."""
     if path.suffix in YAML:
+        from engy_mock.scripting import notation
+
         return notation.read_file(path)
     if path.name == PROJECT:
         return _project(path)
@@ -47,32 +51,43 @@ def read(path: Path) -> Sheet:
 
 def _project(path: Path) -> Sheet:
     """What a project says of this package alone; its value is None if that is nothing."""
-    sheet = _toml(path)
-    tool = sheet.value.get("tool", {})
-    own = tool.get(TABLE) if isinstance(tool, dict) else None
+    from engy_mock.scripting.notation import Sheet
+
     # What stands in other tables is no concern of anybody's here.
-    return Sheet(f"{path}, [tool.{TABLE}]", own, {("",): 1})
+    return Sheet(f"{path}, [tool.{TABLE}]", _own(_value(path)), {("",): 1})
+
+
+def _own(value: dict[str, Any]) -> Any:
+    """What a project says of this package; None if that is nothing."""
+    tool = value.get("tool", {})
+    return tool.get(TABLE) if isinstance(tool, dict) else None
 
 
 def _toml(path: Path) -> Sheet:
+    from engy_mock.scripting.notation import Sheet
+
+    value = _value(path)
+    return Sheet(str(path), value, _lines(path.read_text("utf-8-sig")))
+
+
+def _value(path: Path) -> dict[str, Any]:
     try:
         text = path.read_bytes()
     except OSError as error:
         raise MockError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(text) > notation.MAX_BYTES:
-        raise MockError(f"{path}: has {len(text)} bytes, at most {notation.MAX_BYTES} allowed")
+    if len(text) > MAX_BYTES:
+        raise MockError(f"{path}: has {len(text)} bytes, at most {MAX_BYTES} allowed")
     try:
-        value = tomllib.loads(text.decode("utf-8-sig"))
+        return tomllib.loads(text.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         place = re.search(r"line \d+", str(error))
         where = f"{path}, {place[0]}" if place else str(path)
         raise MockError(f"{where}: not valid TOML: {str(error).partition(' (')[0]}") from None
-    return Sheet(str(path), value, _lines(text.decode("utf-8-sig")))
 
 
-def _lines(text: str) -> dict[notation.Place, int]:
+def _lines(text: str) -> dict[Place, int]:
     """The lines of the keys at the top of a TOML file."""
-    found: dict[notation.Place, int] = {}
+    found: dict[Place, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("["):
             break

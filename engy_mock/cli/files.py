@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engy_mock.mock import EngyMock
     from engy_mock.scripting.scenario import Scenario
 
-LIVE = frozenset({"allow-host", "cors-origin", "scenario", "scenario-header", "accounts", "pace"})
+LIVE = frozenset({"allow-host", "cors-origin", "scenario", "scenario-header", "accounts", "pace", "answers"})
 """The options that a server changes while it runs; others need another start."""
 
 Mark = tuple[int, int]
@@ -138,6 +138,7 @@ class Files:
         settings.allowed_hosts = frozenset(self.options["allow-host"])
         settings.cors_origins = frozenset(self.options["cors-origin"])
         settings.scenario_header = bool(self.options["scenario-header"])
+        settings.answers = self.options["answers"]
         for name, value in settings_of(self.options["pace"]).items():
             setattr(settings, name, value)
         self._play_again(wanted, engy)

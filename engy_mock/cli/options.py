@@ -103,6 +103,14 @@ OPTIONS = (
         "may be repeated",
     ),
     Option(
+        name="answers",
+        read=_one_of("plain", "asked", "markdown"),
+        default="asked",
+        metavar="STYLE",
+        help="lists, tables, code, other languages and calls of tools where the question asks for them "
+        "(asked, the default), Markdown always (markdown), or plain sentences (plain)",
+    ),
+    Option(
         name="allow-host",
         shape="list",
         metavar="NAME",

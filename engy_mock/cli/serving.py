@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LOOKS_EVERY = 0.5
 """Seconds between two looks at files that may have been saved."""
 
+LOOKS_FOR_GARBAGE = (50_000, 20, 100)
+"""After how many new objects the collector looks at the youngest, and how often then at the others."""
+
 GREETING = """\
 engy-mock {version} serves at {base_url}
 key: {key}
@@ -52,14 +55,25 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
+        _leave_alone_what_stays()
         greeting = GREETING if files.options["no-control"] else CONTROL.lstrip() + GREETING
         print(
             greeting.format(version=__version__, base_url=engy.base_url, origin=engy.origin, key=engy.api_key),
             flush=True,
         )
+        if not is_over.wait(LOOKS_EVERY):
+            _load_the_rest(has_control=not files.options["no-control"])
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
+
+
+def _load_the_rest(*, has_control: bool) -> None:
+    """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
+    import engy_mock.serving.odd
+
+    if has_control:
+        import engy_mock.serving.control  # noqa: F401
 
 
 def made(files: Files) -> EngyMock:
@@ -82,6 +96,7 @@ def made(files: Files) -> EngyMock:
         cors_origins=frozenset(options["cors-origin"]),
         hurries_retries=False,
         scenario_header=bool(options["scenario-header"]),
+        answers=options["answers"],
         **settings_of(options["pace"]),
     )
     engy = EngyMock(
@@ -129,6 +144,18 @@ def _fastest_loop() -> Callable[[], AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
+
+
+def _leave_alone_what_stays() -> None:
+    """Spare the collector of garbage what lives as long as the server, and let it look less often.
+
+    A look at everything takes a quarter of a second while a thousand streams are open, and all of them wait.
+    """
+    import gc
+
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*LOOKS_FOR_GARBAGE)
 
 
 def _raise_file_limit() -> None:

@@ -6,6 +6,7 @@ Everything is decided before the first step; the books are closed before the las
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine
+from engy_mock.model.engine import Engine, Prepared
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
@@ -51,7 +52,12 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
+MAX_REMEMBERED_BODY = 16 * 1024
+
 _log = logging.getLogger("engy_mock")
+
+_what = lru_cache(maxsize=64)(digest)
+"""The digests of the calls that came last, as clients under load ask the same again and again."""
 
 
 @dataclass(slots=True)
@@ -156,7 +162,7 @@ class Gateway:
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = digest(call.method, call.path, call.body)
+        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
@@ -265,10 +271,20 @@ class Gateway:
         """The model's own words."""
         if understood.generation is not None:
             return understood.generation
-        generation = self._engine.generate(understood.prepared)
+        generation = self._asked_for(understood.prepared) or self._engine.generate(understood.prepared)
         if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
             understood.generation = generation
         return generation
+
+    def _asked_for(self, prepared: Prepared) -> Generation | None:
+        """What the question asks for, where the setting lets it."""
+        style = self.settings.answers
+        if style == "plain":
+            return None
+        # Loaded here, not above: a mock that speaks plainly does not pay for it.
+        from engy_mock.model.answers import answer
+
+        return answer(self._engine, prepared, is_always=style == "markdown")
 
     def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
         """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).

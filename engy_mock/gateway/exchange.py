@@ -132,7 +132,6 @@ class Exchange:
             steps = trouble.steps(told, is_swapped=trouble.swaps_form)
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
-        entry.course.plan([step for step, _ in plan])
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
         entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
         entry.error = None if error is None else error.message
@@ -229,6 +228,7 @@ class Planned(Iterator[Step]):
         self._is_streamed = is_streamed
         self._running_on = running_on
         self._place = 0
+        exchange.entry.course.plan([step for step, _ in plan])
         telling = [place for place, (step, _) in enumerate(plan) if not isinstance(step, Wait)]
         spoken = [place for place, (step, _) in enumerate(plan) if isinstance(step, _SPOKEN)]
         # The books are closed before the last byte, but while a client may still wait for more, not at all.

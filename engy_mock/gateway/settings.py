@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
@@ -35,7 +35,8 @@ class Settings:
     `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
     are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
     prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
-    line, or in messages a ping, comes every so many seconds (E-118, E-176). `pace`: how fast answers come, by a
+    line, or in messages a ping, comes every so many seconds (E-118, E-176). `answers`: plain sentences,
+    what the question asks for in words (asked), or Markdown always (markdown). `pace`: how fast answers come, by a
     profile (instant, realistic, slow), in tokens a second, or as a `Tempo`; `pace_by_model` says otherwise for a
     model. That takes real time under a clock that waits, none under one that stands.
     """
@@ -59,6 +60,7 @@ class Settings:
     overflow_wording: Wording = "engy"
     keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
     ping_seconds: Annotated[float, Limits(gt=0)] | None = None
+    answers: Literal["plain", "asked", "markdown"] = "plain"
     pace: Wanted = "instant"
     pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
 

@@ -63,7 +63,7 @@ class Understanding:
         """The request in a body, measured; a body that came before is not read again."""
         known = self._known
         settings = self._mocked.settings
-        key: tuple[object, ...] = (what, self._mocked.catalog.version, settings.strict_tools)
+        key: tuple[object, ...] = (what, self._mocked.catalog.version, settings.strict_tools, settings.answers)
         key += (settings.max_images, settings.max_image_bytes)
         if route.surface.is_prefixed_model:
             key += self._mocked.records.of(account.name).callable_models()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
     from engy_mock.scripting.when import When
+    from engy_mock.serving.control import Control
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
@@ -347,14 +348,21 @@ class EngyMock(WithoutSocket, Expecting, Judging):
 
             self._shell = Shell(self.gateway, self._limits, time_scale=self._time_scale)
             if self._has_control:
-                from engy_mock.serving.control import add_control
+                from engy_mock.serving.aside import LateControl, watched
 
-                control = add_control(
-                    self._shell, self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
-                )
-                control.house.complaints = self._complaints
-                control.house.judged = self._judged
+                watched(self._shell)
+                self._shell.aside = LateControl(self._control)
         return self._shell
+
+    def _control(self) -> Control:
+        from engy_mock.serving.control import control_of
+
+        control = control_of(
+            self._serving_shell(), self.gateway, reset=self.reset, api_key=self.api_key, token=self._control_token
+        )
+        control.house.complaints = self._complaints
+        control.house.judged = self._judged
+        return control
 
 
 @contextmanager

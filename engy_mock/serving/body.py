@@ -1,14 +1,20 @@
 """Reading a request's body: whole, unpacked, and never more than the cap."""
 
+from __future__ import annotations
+
 import asyncio
 import zlib
-from collections.abc import Mapping
-
-from aiohttp import HttpVersion11, StreamReader, hdrs, web
+from typing import TYPE_CHECKING
 
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aiohttp import StreamReader, web
+
+_HTTP_11 = (1, 1)
 _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _ZLIB_METHOD = 8
 
@@ -28,7 +34,9 @@ async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool =
     aiohttp's own decompression stays off: it takes a gzip body that was cut short for a whole one, and goes
     on unpacking a bomb while it waits for its end.
     """
-    if not request.body_exists or request.method == hdrs.METH_CONNECT:
+    from aiohttp.web import RequestPayloadError
+
+    if not request.body_exists or request.method == "CONNECT":
         return b""
     content, cap = request.content, limits.body_bytes
     try:
@@ -44,10 +52,10 @@ async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool =
     except TimeoutError:
         message = f"the body did not arrive within {limits.body_seconds:g} seconds"
         raise BodyUnread(InvalidRequest(message)) from None
-    except web.RequestPayloadError:
+    except RequestPayloadError:
         raise BodyUnread(InvalidRequest("the body is not framed as HTTP demands"), is_broken=True) from None
     try:
-        return unpacked(data, request.headers.get(hdrs.CONTENT_ENCODING), cap)
+        return unpacked(data, request.headers.get("content-encoding"), cap)
     except ApiError as error:
         raise BodyUnread(error) from None
 
@@ -92,7 +100,7 @@ def inflated(data: bytes, coding: str, cap: int) -> bytes:
 
 async def _invite(request: web.BaseRequest) -> None:
     """Tell a client that waits for it to go on with its body."""
-    if request.version >= HttpVersion11 and request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
+    if request.version >= _HTTP_11 and request.headers.get("expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # it is not the answer yet
 

@@ -1,18 +1,27 @@
-"""Certificates of a pretend service, good ones and bad ones: made from the seed, trusted by nobody."""
+"""Certificates of a pretend service, good ones and bad ones: new in each run, short-lived, trusted by nobody.
+
+Nothing of them is ever a part of an answer, so they are the one thing that a seed does not settle (Q-28): whoever
+has told his machine to trust one would trust all who know the seed.
+"""
 
 import ipaddress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from engy_mock.vocabulary.seeds import digest
+from engy_mock.vocabulary.clock import WallClock
+from engy_mock.vocabulary.seeds import digest, secret
 
-BEGIN, END, PAST = (datetime(year, 1, 1, tzinfo=UTC) for year in (2020, 2050, 2021))
-"""When certificates begin and end to be valid, and when an expired one has ended."""
+LIFE = timedelta(days=30)
+"""How long certificates are valid."""
+
+SLACK = timedelta(days=1)
+"""So much earlier they begin, for clocks that are late, and so long ago an expired one has ended."""
 
 ELSEWHERE = "elsewhere.invalid"
 """The host that a certificate for another host is for."""
@@ -48,13 +57,25 @@ def certificate(seed: int, kind: str, hosts: tuple[str, ...]) -> Certificate:
         _key(kind, seed),
         None if kind == "self-signed" else authority(seed),
         hosts=(ELSEWHERE,) if kind == "wrong-host" else hosts,
-        end=PAST if kind == "expired" else END,
+        is_over=kind == "expired",
     )
 
 
 def _key(what: str, seed: int) -> Ed25519PrivateKey:
-    """A key that whoever knows the seed knows too."""
-    return Ed25519PrivateKey.from_private_bytes(digest("tls", what, seed))
+    """A key of this run, the same for every door of this seed."""
+    return Ed25519PrivateKey.from_private_bytes(digest("tls", what, seed, _run()))
+
+
+@cache
+def _run() -> str:
+    """What nobody outside this process knows."""
+    return secret()
+
+
+@cache
+def _today() -> datetime:
+    """When this run has begun, to the hour: what is made in it is made alike."""
+    return datetime.fromtimestamp(WallClock().now(), UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def _made(
@@ -63,11 +84,12 @@ def _made(
     issuer: Certificate | None,
     *,
     hosts: tuple[str, ...] = (),
-    end: datetime = END,
+    is_over: bool = False,
 ) -> Certificate:
     """A certificate for these hosts; one without hosts signs others. Without an issuer it signs itself."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     public, signs = key.public_key(), not hosts
+    end = _today() - SLACK if is_over else _today() + LIFE
     issuing = key if issuer is None else issuer.key
     builder = (
         x509.CertificateBuilder()
@@ -75,7 +97,7 @@ def _made(
         .issuer_name(subject if issuer is None else issuer.signed.subject)
         .public_key(public)
         .serial_number(int.from_bytes(digest("serial", name, public.public_bytes_raw())[:8], "big") | 1)
-        .not_valid_before(BEGIN)
+        .not_valid_before(end - LIFE - SLACK)
         .not_valid_after(end)
         .add_extension(x509.BasicConstraints(ca=signs, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=signs), critical=True)

@@ -1,19 +1,18 @@
 """Who is connected, since when, and who has to go: what aiohttp's server does not watch by itself."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aiohttp import StreamReader, web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import RawRequestMessage
-from aiohttp.http_exceptions import LineTooLong
-
-from engy_mock.serving.limits import Limits
-from engy_mock.serving.shell import Shell, Told, Turn
 from engy_mock.serving.swift import Swift
 from engy_mock.vocabulary.clock import monotonic
-from engy_mock.vocabulary.errors import ApiError, InvalidRequest, MockFailed
+
+if TYPE_CHECKING:
+    from engy_mock.serving.limits import Limits
+    from engy_mock.serving.odd import Connection, OddServer
+    from engy_mock.serving.shell import Shell
 
 log = logging.getLogger("engy_mock")
 
@@ -32,84 +31,30 @@ def handler_options(limits: Limits) -> dict[str, Any]:
     }
 
 
-class Connection(web.RequestHandler):
-    """One connection; `head_since` tells since when the head of a request is incomplete."""
-
-    __slots__ = ("_shell", "head_since", "heard_at")
-
-    def __init__(self, keeper: "Doorkeeper", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(keeper, loop=loop, **handler_options(shell.limits))
-        self._shell = shell
-        self.head_since: float | None = None
-        self.heard_at = monotonic()
-
-    def data_received(self, data: bytes) -> None:
-        """Note when a head began, then let aiohttp read it."""
-        if data and self not in self._shell.turns:
-            self.heard_at = monotonic()
-            if self.head_since is None:
-                self.head_since = self.heard_at
-        super().data_received(data)
-
-    def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
-        """Note when an answer ended; the journal takes the place of a log."""
-        self.heard_at = monotonic()
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Refuse what is not HTTP, in JSON and without repeating any of it: it may hold a key (E-196)."""
-        if status == InvalidRequest.status:
-            log.debug("refused a request that is not HTTP: %s", type(exc).__name__)
-            what = "line or a header is too long" if isinstance(exc, LineTooLong) else "is not valid HTTP"
-            return Refused(self._shell, InvalidRequest(f"the request {what}"))
-        log.error("the mock failed", exc_info=exc)
-        return Refused(self._shell, MockFailed())
-
-
-class Refused(Told):
-    """A refusal by the door itself, told when aiohttp asks for it."""
-
-    def __init__(self, shell: Shell, error: ApiError) -> None:
-        super().__init__(is_kept=False)
-        self._shell = shell
-        self._error = error
-
-    async def prepare(self, request: web.BaseRequest) -> None:
-        """Say it, unless something else has been said already."""
-        if request.writer.output_size == 0:
-            await self._shell.refuse(request, self._error)
-
-
-class Doorkeeper(web.Server):
+class Doorkeeper:
     """Accepts connections, at most so many, and closes those that have passed a deadline."""
 
     def __init__(self, shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(shell, request_factory=self._request, handler_cancellation=True, loop=loop)
         self._shell = shell
         self._limits = shell.limits
         self._room = room_for_connections(shell.limits.max_connections)
         self._here = loop
         self._open: dict[Connection | Swift, None] = {}
+        self._odd: OddServer | None = None
         self._next_sweep: asyncio.TimerHandle | None = None
 
-    def __call__(self) -> Swift:  # type: ignore[override]
+    def __call__(self) -> Swift:
         """What will speak with the next client."""
         return Swift(self, self._shell, self._here)
 
     def other(self) -> Connection:
         """Who speaks on a connection once something odd is asked."""
-        return Connection(self, self._shell, self._here)
+        if self._odd is None:
+            # Imported here, not above: aiohttp's server takes longer to load than all else that answers need.
+            from engy_mock.serving.odd import OddServer
 
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Take in a connection on which something odd was asked."""
-        super().connection_made(handler, transport)
-        assert isinstance(handler, Connection)
-        self.enter(handler)
+            self._odd = OddServer(self, self._shell, self._here)
+        return self._odd()
 
     def enter(self, connection: Connection | Swift) -> None:
         """Take a connection in; over the cap the one idle longest has to go."""
@@ -119,13 +64,6 @@ class Doorkeeper(web.Server):
             min(idle, key=lambda connection: connection.heard_at).force_close()
         if self._next_sweep is None:
             self._plan_sweep()
-
-    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
-        """Forget a connection."""
-        super().connection_lost(handler, exc)
-        assert isinstance(handler, Connection)
-        self.leave(handler)
-        self._shell.leases.forget(handler)
 
     def leave(self, connection: Connection | Swift) -> None:
         """Forget a connection, or who has spoken on it until now."""
@@ -144,20 +82,6 @@ class Doorkeeper(web.Server):
         for connection in list(self._open):
             if connection.transport is not None:
                 connection.transport.abort()
-
-    def _request(
-        self,
-        message: RawRequestMessage,
-        payload: StreamReader,
-        protocol: web.RequestHandler,
-        writer: AbstractStreamWriter,
-        task: "asyncio.Task[None]",
-    ) -> web.BaseRequest:
-        """Note that a head is complete, and that its answer begins."""
-        assert isinstance(protocol, Connection)
-        protocol.head_since = None
-        self._shell.turns[protocol] = Turn(monotonic(), self._here)
-        return web.BaseRequest(message, payload, protocol, writer, task, self._here)
 
     def _plan_sweep(self) -> None:
         limits = self._limits

@@ -1,16 +1,21 @@
 """A client's connection as a wire, and two ways to end it in the middle of an answer: FIN and RST."""
 
+from __future__ import annotations
+
 import asyncio
 import socket
 import struct
 import sys
-from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from aiohttp import web
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
-from engy_mock.serving.leases import Leases
-from engy_mock.vocabulary.clock import Clock
-from engy_mock.vocabulary.wire import Lease
+    from aiohttp import web
+
+    from engy_mock.serving.leases import Leases
+    from engy_mock.vocabulary.clock import Clock
+    from engy_mock.vocabulary.wire import Lease
 
 _LINGER = struct.pack("ii", 1, 0)
 _SIOCOUTQNSD = 0x894B

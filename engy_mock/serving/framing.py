@@ -5,6 +5,8 @@ from functools import lru_cache
 from engy_mock.vocabulary.wire import Head, header_lines
 
 _BODILESS = frozenset({204, 304})
+_FRAMING = frozenset({"connection", "content-length", "date", "transfer-encoding"})
+_NOTHING: dict[str, str] = {}
 
 
 class Framing:
@@ -31,7 +33,9 @@ class Framing:
 
     def begin(self, head: Head, length: int | None = None) -> bytes:
         """The head of an answer whose body has this length, or one that nobody knows yet."""
-        status, given = head.status, {name.lower(): value for name, value in head.headers}
+        status, given = head.status, _NOTHING
+        if _is_framed(tuple([name for name, _ in head.headers])):
+            given = {name.lower(): value for name, value in head.headers}
         is_bodiless = status < 200 or status in _BODILESS
         framing = ""
         if head.version == "1.0":
@@ -71,6 +75,12 @@ class Framing:
     def end(self, trailers: tuple[tuple[str, str], ...] = ()) -> bytes:
         """The mark of the regular end."""
         return b"0\r\n%b\r\n" % header_lines(trailers) if self._is_chunked and not self._has_no_body else b""
+
+
+@lru_cache(maxsize=256)
+def _is_framed(names: tuple[str, ...]) -> bool:
+    """Whether an answer brings a header that the door would set itself."""
+    return not _FRAMING.isdisjoint([name.lower() for name in names])
 
 
 def _without_date(house: bytes) -> bytes:

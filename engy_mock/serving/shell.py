@@ -1,12 +1,12 @@
 """From an aiohttp request to a call, and from the steps of its answer back to the socket."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import NamedTuple, Protocol
-
-from aiohttp import HttpVersion11, hdrs, web
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.body import BodyUnread, read_body
@@ -21,6 +21,11 @@ from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+HTTP_11 = (1, 1)
 
 log = logging.getLogger("engy_mock")
 
@@ -62,29 +67,8 @@ class Aside(Protocol):
         ...
 
 
-class Told(web.StreamResponse):
-    """An answer that is on the wire already, so that nothing is left for aiohttp to do."""
-
-    def __init__(self, *, is_kept: bool) -> None:
-        super().__init__()
-        self._is_kept = is_kept
-
-    @property
-    def keep_alive(self) -> bool:
-        """Whether the connection takes another request."""
-        return self._is_kept
-
-    async def prepare(self, request: web.BaseRequest) -> None:
-        """Nothing is left to begin."""
-
-    async def write_eof(self, data: bytes = b"") -> None:
-        """Nothing is left to end."""
-
-
 UNREAD = Call(method="-", path="-", headers={})
 """A call of which nothing is known: what came was not HTTP."""
-
-KEPT, CLOSED = Told(is_kept=True), Told(is_kept=False)
 
 
 class Speaker(Protocol):
@@ -126,6 +110,8 @@ class Shell:
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, to the last byte."""
+        from engy_mock.serving.told import CLOSED, KEPT
+
         connection = request.protocol
         if connection not in self.turns:  # else the server has noted it already, with the end of the head
             self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
@@ -228,7 +214,7 @@ class Shell:
             body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
         except BodyUnread as trouble:
             unread = trouble
-        has_rest = not request.content.is_eof() or request.method == hdrs.METH_CONNECT
+        has_rest = not request.content.is_eof() or request.method == "CONNECT"
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
@@ -266,8 +252,8 @@ class Shell:
 
     def _framing(self, request: web.BaseRequest, *, wants_close: bool) -> Framing:
         return self.framing(
-            is_http_11=request.version >= HttpVersion11,
-            is_mute=request.method == hdrs.METH_HEAD,
+            is_http_11=request.version >= HTTP_11,
+            is_mute=request.method == "HEAD",
             wants_close=wants_close or not request.keep_alive,
         )
 

@@ -4,14 +4,14 @@ Only what an answer has to wait for makes a task of the rest of it. The first od
 aiohttp, for good.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import copy_context
 from types import coroutine
-from typing import Any, Protocol, cast
-
-from aiohttp import web
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.endings import end
@@ -19,6 +19,9 @@ from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.wire import Call, Lease
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 log = logging.getLogger("engy_mock")
 
@@ -29,11 +32,11 @@ _MAX_LATE = 64 * 1024
 class House(Protocol):
     """Whoever knows all connections."""
 
-    def enter(self, connection: "Swift") -> None:
+    def enter(self, connection: Swift) -> None:
         """A connection begins."""
         ...
 
-    def leave(self, connection: "Swift") -> None:
+    def leave(self, connection: Swift) -> None:
         """It is lost, or somebody else speaks on it."""
         ...
 

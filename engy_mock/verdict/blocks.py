@@ -23,7 +23,7 @@ def blocks(body: bytes) -> Iterator[Block]:
     *lines, rest = _LINE.split(text)
     for line in [*lines, rest] if rest else lines:
         if not line:
-            if data:
+            if any(data):  # an event without data is none
                 yield Block(name, "\n".join(data))
             name, data = "", []
             continue
@@ -33,5 +33,5 @@ def blocks(body: bytes) -> Iterator[Block]:
             data.append(value)
         elif field == "event":
             name = value
-    if data:
+    if any(data):
         yield Block(name, "\n".join(data), is_ended=False)

@@ -11,6 +11,8 @@ from engy_mock.verdict.attempt import FAILED, Attempt, State
 
 OPEN: frozenset[State] = frozenset({"under way", "silent"})
 
+MAY_GO_ON: frozenset[State] = FAILED | OPEN | {"redirected"}
+
 _ID = re.compile(r"[0-9a-f]{24,32}$")
 
 
@@ -49,6 +51,8 @@ class Call:
         last = self.last
         if attempt.retry_count:
             return _is_over(last, attempt) or last.state == "under way"
+        if last.state == "left" and not last.is_left_in_silence:
+            return False  # it had what it wanted
         return (last.state in FAILED or last.state == "redirected") and _is_over(last, attempt)
 
 
@@ -79,7 +83,7 @@ def calls(entries: Iterable[Entry], heard: Sequence[Heard]) -> list[Call]:
             fitting[0].attempts.append(attempt)
         else:
             # A call that has its answer is over once another one begins.
-            alike[:] = [call for call in alike if call.heard is None and call.last.state != "good"]
+            alike[:] = [call for call in alike if call.heard is None and call.last.state in MAY_GO_ON]
             alike.append(Call([attempt]))
             found.append(alike[-1])
     for one in waiting:

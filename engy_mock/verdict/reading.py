@@ -85,7 +85,7 @@ def read(endpoint: str, body: bytes, *, is_streamed: bool) -> Reading:
 
 def _read_stream(reading: Reading, endpoint: str, body: bytes) -> None:
     for block in blocks(body):
-        if block.data.startswith(END_MARK):
+        if block.data.upper().startswith(END_MARK):
             # Where no choice tells its end, the mark is the only one.
             if endpoint == "inference":
                 reading.end(is_loose=not block.is_ended)

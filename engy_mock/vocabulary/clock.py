@@ -75,9 +75,8 @@ class WallClock:
         return True
 
 
-def monotonic() -> float:
-    """Seconds on the machine's monotonic clock, for schedules and durations on the wall."""
-    return time.monotonic()
+monotonic = time.monotonic
+"""Seconds on the machine's monotonic clock, for schedules and durations on the wall."""
 
 
 def http_date(now: float) -> str:

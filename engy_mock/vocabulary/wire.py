@@ -163,4 +163,4 @@ class Doorstep:
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> bytes:
     """Headers as they stand on the wire, without the empty line behind them."""
-    return "".join(f"{name}: {value}\r\n" for name, value in headers).encode("latin-1")
+    return "".join([f"{name}: {value}\r\n" for name, value in headers]).encode("latin-1")

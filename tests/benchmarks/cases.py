@@ -16,6 +16,7 @@ from typing import Any, Literal
 from tests.benchmarks.bare import Answer
 from tests.benchmarks.load import CONNECTIONS, Round, drive, http_request
 from tests.benchmarks.measure import Case, Plan, Samples, Target
+from tests.benchmarks.paced import paced_streams
 from tests.benchmarks.processes import (
     TOP,
     Server,
@@ -361,5 +362,11 @@ CASES = (
     Case(name="no socket, openai's client", unit="calls/s", target=None, measure=NoSocket(by="openai")),
     Case(name="unused plugin", unit="ms", target=Target(of="added", at_most=15), measure=unused_plugin),
     Case(name="serve to first answer", unit="s", target=Target(of="added", at_most=0.2), measure=first_answer),
+    Case(
+        name="1,000 paced streams, 99th percentile late",
+        unit="ms",
+        target=Target(of="ours", at_most=15),
+        measure=paced_streams,
+    ),
     Case(name="idle memory", unit="MB", target=Target(of="ours", at_most=70), measure=idle_memory),
 )

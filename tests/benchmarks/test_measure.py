@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.benchmarks.measure import Case, Plan, Row, Samples, Target, table
+from tests.benchmarks.paced import PER_SECOND, Arrivals, percentile
 
 
 def test_rounds_are_interleaved() -> None:
@@ -44,3 +45,19 @@ def test_table() -> None:
     cells = ["chat", "2,000 answers/s", "500 answers/s", "0.25 (0.125 to 0.5)", "ratio >= 0.4", "NO", "here"]
     assert re.split(r" {2,}", table([row]).splitlines()[2]) == cells
     assert row.record()["met"] is False
+
+
+def test_lateness_is_told_against_the_schedule_of_the_stream() -> None:
+    """The earliest event by its number is in time; two in one write and one after a break are late."""
+    step = 1 / PER_SECOND
+    stream = Arrivals(b"", times=[(10.0, 2), (10.0 + step, 1), (10.0 + 3 * step, 2), (10.0 + 4.5 * step, 1)])
+    late = stream.lateness(0, 100)
+    assert late == pytest.approx([0, 0, step, 0, step / 2])
+    assert stream.lateness(10.0 + 2 * step, 100) == pytest.approx([step, 0, step / 2])
+    assert stream.lateness(0, 1) == []
+
+
+@pytest.mark.parametrize(("percent", "figure"), [(1, 1), (50, 50), (99, 99), (100, 100)])
+def test_percentile(percent: int, figure: float) -> None:
+    """So many percent of the figures are not above it."""
+    assert percentile([float(number) for number in range(100, 0, -1)], percent) == figure

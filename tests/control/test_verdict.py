@@ -52,7 +52,7 @@ def test_what_was_heard(ask, said, found):
 @pytest.mark.parametrize("said", [{}, {"text": "x", "error": {}}, {"text": 1}, {"error": {"status": 7}}])
 def test_what_cannot_be_heard(ask, said):
     ask("POST", "heard", said, status=400)
-    assert ask.engy.journal.heard == []
+    assert ask.engy.journal.heard == ()
 
 
 def test_the_command_line(capsys):

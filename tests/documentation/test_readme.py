@@ -33,6 +33,7 @@ def test_every_block_has_a_mark_that_something_runs():
     assert len(marked("run")) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", marked("test"))
 def test_tests_of_the_readme_pass(block, pytester):
     """A reader who copies a test sees it pass."""
@@ -46,6 +47,7 @@ def test_tests_of_the_readme_pass(block, pytester):
     result.assert_outcomes(passed=wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", marked("run"))
 def test_scripts_of_the_readme_run(block, tmp_path):
     """A reader who copies a script sees it end without a complaint."""

@@ -23,6 +23,7 @@ class Settings:
     cors_origins: frozenset[str] = frozenset()
     hurries_retries: bool = True
     scenario_header: bool = False
+    answers: str = "plain"
     pace: Any = "instant"
     pace_by_model: Mapping[str, Any] = field(default_factory=dict)
 

@@ -49,6 +49,15 @@ def test_a_client_may_try_again_what_it_could_not_read(quiet):
     assert groups(quiet) == [(0, 1), (2,)]
 
 
+def test_a_client_that_had_enough_asks_anew(quiet):
+    """Who leaves a stream that speaks, and asks the same again, has not tried again."""
+    quiet.when().reply("a " * 9000)
+    sent(quiet, stream=True, leaves_after=2)
+    sent(quiet, stream=True, at=1)
+    assert groups(quiet) == [(0,), (1,)]
+    assert quiet.verdict().findings == ()
+
+
 def test_a_silence_that_the_client_has_left_unnoticed(quiet):
     """While the mock still tells a stall, the client may have gone: its next attempt belongs to the same call."""
     quiet.when(stream=True).reply("one two", faults=[{"kind": "half-open", "after": 1}], times=1)

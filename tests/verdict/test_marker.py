@@ -121,6 +121,31 @@ def test_shown(engy):
     assert "'what was said'" in text
 
 
+def test_the_verdict_fails_the_test(run):
+    """The marker names the level; a test that failed by itself is not judged as well."""
+    result = run(
+        """
+@pytest.mark.engy(verdict="error")
+def test_error(engy):
+    engy.when().refuse(401, times=1)
+    call(engy), call(engy)
+
+@pytest.mark.engy(verdict="error")
+def test_warning(engy):
+    engy.when().refuse(503)
+    call(engy)
+
+@pytest.mark.engy(verdict="warning")
+def test_failed(engy):
+    engy.when().refuse(503)
+    call(engy)
+    assert False
+"""
+    )
+    result.assert_outcomes(passed=2, failed=1, errors=1)
+    assert "error retried-non-retryable (exchange 1, 2): a 401 was tried again" in result.stdout.str()
+
+
 @pytest.mark.parametrize(
     ("marker", "said"),
     [

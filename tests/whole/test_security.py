@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,6 +20,12 @@ from tests.control.conftest import Caller
 TOP = Path(__file__).parents[2]
 SCRIPT = "<script>alert(1)</script>"
 KEY = {"authorization": "Bearer sk-engy-canary"}
+
+
+OPENED: list[str] = []
+"""Every file that this process has opened since somebody has cleared the list."""
+
+sys.addaudithook(lambda event, args: OPENED.append(str(args[0])) if event == "open" else None)
 
 
 @pytest.fixture
@@ -104,6 +111,25 @@ def test_text_in_scenarios_is_text(tmp_path):
     body = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello!"}]}
     answer = post(engy, "/v1/chat/completions", json.dumps(body).encode())
     assert answer.json()["choices"][0]["message"]["content"] == text
+
+
+@pytest.mark.parametrize(
+    "name", ["../busy-hour", "%2e%2e/busy-hour", "/etc/passwd", "busy-hour.yaml", "Busy", "..", "a" * 500, "a b"]
+)
+def test_a_request_opens_no_file_by_a_name_of_its_own(engy, name):
+    """Q-26, Q-27: what is no name is refused, without the path of anything, before any file is looked at."""
+    engy.settings.scenario_header = True
+    body = b'{"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello!"}]}'
+    with engy.http_client() as client:
+        headers = {**KEY, "content-type": "application/json"}
+        assert client.post("/v1/chat/completions", content=body, headers=headers).status_code == 200
+        named = {**headers, "x-engy-mock-scenario": name}
+        client.post("/v1/chat/completions", content=body, headers=named)  # loads what it needs to refuse
+        OPENED.clear()
+        answer = client.post("/v1/chat/completions", content=body, headers=named)
+        assert OPENED == []
+    assert answer.status_code == 400
+    assert str(TOP) not in answer.text
 
 
 def test_no_certificate_is_shipped():

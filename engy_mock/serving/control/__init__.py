@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -11,17 +10,17 @@ from pydantic import BaseModel, ValidationError
 
 from engy_mock import __version__
 from engy_mock.gateway import Gateway
+from engy_mock.serving.aside import PREFIX, watched
 from engy_mock.serving.control.feed import LOOKS_EVERY, Feed
 from engy_mock.serving.control.guard import Guard
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.control.openapi import document
-from engy_mock.serving.control.table import OPERATIONS, PREFIX, Operation, at
+from engy_mock.serving.control.table import OPERATIONS, Operation, at
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.metrics import Metrics
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Wire
 from engy_mock.serving.shell import Shell
-from engy_mock.serving.watch import Watch
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError, MockError, quoted
 from engy_mock.vocabulary.wire import Call, Head
@@ -110,17 +109,14 @@ class Control:
         return json.write(document(self.house.version, OPERATIONS))
 
 
-def add_control(
+def control_of(
     shell: Shell, gateway: Gateway, *, reset: Callable[[], None], api_key: str, token: str | None = None
 ) -> Control:
-    """Let a shell answer control calls as well."""
-    watch = shell.watch = shell.watch or Watch()
+    """The control API of the mock behind a shell."""
+    watch = watched(shell)
     house = House(gateway=gateway, api_key=api_key, version=__version__, reset=reset, watch=watch)
-    # Who has not installed what metrics need, can do without.
-    if find_spec("prometheus_client") is not None:
-        house.metrics = Metrics(watch).text
-    shell.aside = control = Control(house, Guard(token))
-    return control
+    house.metrics = next((one.text for one in watch.listeners if isinstance(one, Metrics)), None)
+    return Control(house, Guard(token))
 
 
 def _query(operation: Operation, call: Call) -> Any:

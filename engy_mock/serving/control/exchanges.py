@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from engy_mock.books.entry import MAX_BODY, Entry
+from engy_mock.books.entry import MAX_BODY, Entry, Fate
 from engy_mock.serving.control.form import MAX_WHOLE, Count, Form
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.watch import Seen
@@ -51,7 +51,7 @@ class Exchange(Form):
     """One exchange at a glance.
 
     `asked` and `said` are the beginnings of question and answer. `first_seconds` and `seconds` are of the wall,
-    until the first byte and until the end; null while there is none, or if it is too long ago.
+    until the first byte and until the end; null while there is none. `fate` is what became of the client.
     """
 
     number: int
@@ -69,6 +69,7 @@ class Exchange(Form):
     charged_micro: int
     pieces_sent: int
     client_left: bool
+    fate: Fate
     error: str | None
     rule: str | None
     faults: list[str]
@@ -208,6 +209,7 @@ def _glance(entry: Entry, seen: Seen | None) -> dict[str, Any]:
         "charged_micro": entry.charged_micro,
         "pieces_sent": entry.pieces_sent,
         "client_left": entry.client_left,
+        "fate": entry.fate,
         "error": entry.error,
         "rule": entry.rule,
         "faults": list(entry.faults),
@@ -216,8 +218,8 @@ def _glance(entry: Entry, seen: Seen | None) -> dict[str, Any]:
         "asked": "" if request is None else request.last_user_text[:MAX_SHORT],
         "said": entry.text[:MAX_SHORT],
         "is_over": seen is None or seen.seconds is not None,
-        "first_seconds": None if seen is None else seen.first_seconds,
-        "seconds": None if seen is None else seen.seconds,
+        "first_seconds": entry.first_byte_seconds if seen is None else seen.first_seconds,
+        "seconds": entry.seconds if seen is None else seen.seconds,
     }
 
 

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from engy_mock.serving.aside import PREFIX
 from engy_mock.serving.control import accounts, clock, exchanges, models, plan, scenarios, settings, state, verdict
 from engy_mock.serving.control.house import House, Order
-
-PREFIX = "/_mock/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

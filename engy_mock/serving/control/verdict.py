@@ -8,7 +8,7 @@ from engy_mock.books.heard import Complaint, Heard
 from engy_mock.serving.control.form import Count, Form
 from engy_mock.serving.control.house import House, Order, Refused
 
-Text = Annotated[str, Field(max_length=1024 * 1024)]
+Text = Annotated[str, Field(max_length=64 * 1024)]
 Word = Annotated[str, Field(max_length=200)]
 
 

@@ -1,12 +1,17 @@
 """Faults of the door: closed ports, bad certificates, endless handshakes, and a second port without a key."""
 
+import os
 import socket
 import ssl
+import subprocess
+import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 import httpx2
 import openai
 import pytest
+from cryptography import x509
 from openai import OpenAI
 
 from engy_mock import EngyMock, MockError
@@ -179,11 +184,29 @@ def test_nobody_trusts_the_mock_by_itself(secure):
     assert "certificate" in handshake(secure["valid"], ssl.create_default_context())
 
 
-def test_the_same_certificates_everywhere():
+def test_the_same_certificates_within_a_run():
     """One seed has one authority, another seed another one."""
     first, again, other = EngyMock(), EngyMock(), EngyMock(seed=1)
     assert first.authority == again.authority != other.authority
     assert first.authority.startswith("-----BEGIN CERTIFICATE-----\n")
+
+
+def test_certificates_are_made_anew_in_each_run_and_live_shortly():
+    """Q-28: another process has another authority under the same seed; none is valid for long."""
+    code = "from engy_mock import EngyMock; print(EngyMock().authority, end='')"
+    path = os.pathsep.join(sys.path)
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    here, there = (x509.load_pem_x509_certificate(text.encode()) for text in (EngyMock().authority, run.stdout))
+    assert here.serial_number != there.serial_number
+    assert here.public_key() != there.public_key()
+    now = datetime.now(UTC)
+    assert here.not_valid_before_utc < now < here.not_valid_after_utc < now + timedelta(days=31)
 
 
 @pytest.mark.parametrize("kind", ["expired", "wrong-host", "self-signed"])
