@@ -206,6 +206,28 @@ def test_the_seed_on_the_command_line_draws_plans_and_no_words(run):
     )
 
 
+HASTY = """
+@pytest.mark.engy(verdict="error")
+@pytest.mark.engy_campaign(seeds=1, profile="full")
+def test_hasty(engy):
+    assert ask("Why?", attempts=3) == 200
+"""
+
+
+def test_the_verdict_counts_where_the_test_says_so(run, pytester):
+    """A test that passes can still have a client that does wrong; its plan is made small as well."""
+    full = (
+        "description: Full.\nkinds: 2\ntroubles: [{refuse: {status: 429, retry_after: 9}, times: 1}, {delay: 1}]\n"
+    )
+    pytester.path.joinpath("profiles", "full.yaml").write_text(full)
+    result = run(HASTY)
+    result.assert_outcomes(passed=1, errors=1)
+    assert "  refuse 429 retry_after=9 at the 1st whole chat request that says 'Why?'" in section(
+        result, "engy_mock: campaign"
+    )
+    result.stdout.fnmatch_lines(["*retry-after-ignored*", "test_it.py::test_hasty (full): 1 run, 1 failed"])
+
+
 MISTAKES = {
     "engy_campaign(profil='x')": "there is no 'profil'. Did you mean 'profile'?",
     "engy_campaign('stormy')": "it takes words like seeds=, got 'stormy'",
