@@ -1,4 +1,23 @@
-"""A pretend LLM inference service for tests: the Engy and Scale APIs, repeatable to the byte."""
+"""A pretend LLM inference service for tests: the Engy and Scale APIs, repeatable to the byte.
+
+In a test of pytest the fixture `engy` is an EngyMock that runs; elsewhere `with EngyMock() as engy:` makes one.
+
+    def test_two_refusals_do_not_stop_us(engy):
+        engy.when(endpoint="chat").refuse(429, times=2)
+        engy.when(says="France").reply("Paris.")
+        ...
+        assert [entry.status for entry in engy.journal] == [429, 429, 200]
+
+- What it is made with: EngyMock, Settings, Limits, StandingClock, WallClock.
+- What rules say: Reply, Usage, ToolCall; what goes wrong with it: the classes of `engy_mock.faults`, which
+  `engy_mock.faults.by_kind()` lists by the names that scenario files use.
+- Who pays, for what, and who answers: Account, Prices, ModelCard, Worker; `tokenizer_file()` is the bundled one.
+- What is said of the client: Verdict, with a CallGroup for each call and its attempts, and Findings.
+- What is raised: MockError at the author of a test, UnmetExpectation at a client that did not do what it should
+  have, and ApiError is what the service tells a client.
+
+`help(EngyMock)` tells what a test can do with it, and the README how.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,6 +44,29 @@ if TYPE_CHECKING:
     from engy_mock.vocabulary.request import ToolCall as ToolCall
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Account",
+    "ApiError",
+    "CallGroup",
+    "EngyMock",
+    "Finding",
+    "Limits",
+    "MockError",
+    "ModelCard",
+    "Prices",
+    "Reply",
+    "Settings",
+    "StandingClock",
+    "ToolCall",
+    "UnmetExpectation",
+    "Usage",
+    "Verdict",
+    "WallClock",
+    "Worker",
+    "__version__",
+    "tokenizer_file",
+]
 
 _HOMES = {
     "Account": "books.account",

@@ -1,4 +1,10 @@
-"""The catalogue of faults, for tests: `from engy_mock.faults import Reset`."""
+"""The catalogue of faults, for tests: `from engy_mock.faults import Reset`.
+
+Each class is one kind; `by_kind()` tells which, by the names that scenario files and messages use. `help(Reset)`
+tells what a kind does, what it is for, and what its parameters mean.
+"""
+
+from typing import TYPE_CHECKING
 
 from engy_mock.scripting.faults.behaviour import CacheCold as CacheCold
 from engy_mock.scripting.faults.behaviour import CancelUnnoticed as CancelUnnoticed
@@ -263,3 +269,15 @@ from engy_mock.scripting.faults.words import LongToken as LongToken
 from engy_mock.scripting.faults.words import OddScripts as OddScripts
 from engy_mock.scripting.faults.words import WhitespaceOnly as WhitespaceOnly
 from engy_mock.scripting.faults.words import ZeroWidthToken as ZeroWidthToken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engy_mock.scripting.fault import Fault
+
+
+def by_kind() -> "Mapping[str, type[Fault]]":
+    """The classes by the names of their kinds: `by_kind()["reset"]` is `Reset`."""
+    from engy_mock.scripting.fault import catalogue
+
+    return dict(sorted(catalogue().items()))

@@ -14,25 +14,34 @@ if TYPE_CHECKING:
     from engy_mock.campaigns.summary import Summary
     from engy_mock.mock import EngyMock
 
-OF_THE_MARKER = (
-    "cassette",
+OWN_MOCK = (
     "clock",
+    "control",
+    "control_token",
+    "host",
     "limits",
+    "port",
+    "scenario_folders",
+    "seed",
+    "time_scale",
+    "tls",
+)
+"""What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
+
+OF_THE_MARKER = (
+    *OWN_MOCK,
+    "cassette",
     "replay",
     "scenario",
-    "seed",
+    "scenarios",
     "settings",
     "strict",
-    "time_scale",
     "verdict",
     "verify",
 )
-"""What the marker `engy` takes."""
+"""What the marker `engy` takes: the words of EngyMock, and how bad a verdict may be."""
 
-OWN_MOCK = frozenset({"clock", "limits", "seed", "time_scale"})
-"""What cannot be changed about a mock that runs: a test that asks for it gets one of its own."""
-
-OF_ONE_KIND: dict[str, type] = {"settings": dict, "strict": bool, "verdict": str, "verify": bool}
+OF_ONE_KIND: dict[str, type] = {"strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
 RUN = "_engy_run"
@@ -70,9 +79,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "engy(scenario=, cassette=, replay=, seed=, strict=, clock=, settings=, limits=, time_scale=, verify=, "
-        "verdict=): how the pretend service of this test is; scenario is a name, a path or a list, cassette a "
-        "path, clock 'wall' or a clock",
+        "engy(scenario=, cassette=, replay=, seed=, strict=, verify=, verdict=, clock=, settings=, limits=, "
+        "time_scale=, ...): how the pretend service of this test is, in the words of EngyMock; scenario is a "
+        "name, a path or a list, cassette a path, clock 'wall' or a clock",
     )
     config.addinivalue_line(
         "markers",
@@ -181,7 +190,7 @@ def engy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     `self.engy` too.
     """
     asked = _asked(request)
-    if OWN_MOCK & asked.keys():
+    if asked.keys() & set(OWN_MOCK):
         engy = _own(request, asked)
         try:
             yield from _lent(engy, asked, request, monkeypatch)
@@ -253,7 +262,7 @@ def _own(request: pytest.FixtureRequest, asked: dict[str, Any]) -> EngyMock:
     from engy_mock.mock import EngyMock
     from engy_mock.vocabulary.errors import MockError
 
-    words = {word: asked[word] for word in sorted(OWN_MOCK & asked.keys())}
+    words = {word: asked[word] for word in OWN_MOCK if word in asked}
     is_run = _run_of(request.node) is not None
     words.setdefault("seed", 0 if is_run else request.config.getoption("engy_seed") or 0)
     if is_run:
@@ -263,7 +272,8 @@ def _own(request: pytest.FixtureRequest, asked: dict[str, Any]) -> EngyMock:
         words.setdefault("limits", Limits(stall_seconds=SILENCE))
     folder = request.config.rootpath / "scenarios"
     try:
-        engy = EngyMock(scenario_folders=[folder] if folder.is_dir() else [], **words)
+        words.setdefault("scenario_folders", [folder] if folder.is_dir() else [])
+        engy = EngyMock(**words)
     except MockError as error:
         raise MockError(f"the marker engy: {error}") from None
     return engy.start()
@@ -279,17 +289,18 @@ def _lent(
     item = request.node
     item.stash.setdefault(_MOCKS, []).append(engy)
     item.stash[_HAS_FAILED] = False
-    for name, value in asked.get("settings", {}).items():
-        _set(engy, name, value)
-    if "strict" in asked:
-        _set(engy, "strict", asked["strict"])
-    scenarios = asked.get("scenario", request.config.getoption("engy_scenario"))
-    for scenario in scenarios if isinstance(scenarios, list | tuple) else [scenarios]:
-        try:
-            engy.scenario(scenario)
-        except MockError as error:
-            place = "the marker engy, scenario=" if "scenario" in asked else "--engy-scenario"
-            raise MockError(f"{place}: {error}") from None
+    _settle(engy, asked)
+    named: list[str] = [word for word in ("scenario", "scenarios") if word in asked]
+    if not named:
+        asked = {**asked, "--engy-scenario": request.config.getoption("engy_scenario")}
+    for word in named or ["--engy-scenario"]:
+        scenarios = asked[word]
+        for scenario in scenarios if isinstance(scenarios, list | tuple) else [scenarios]:
+            try:
+                engy.scenario(scenario)
+            except MockError as error:
+                place = f"the marker engy, {word}=" if named else word
+                raise MockError(f"{place}: {error}") from None
     if "cassette" in asked:
         # A path is seen from the test's own folder, wherever pytest was started.
         engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
@@ -327,8 +338,17 @@ def _run_of(item: pytest.Item) -> Run | None:
     return None if callspec is None else callspec.params.get(RUN)
 
 
-def _set(engy: EngyMock, name: object, value: Any) -> None:
-    """Change a setting; raises MockError for one that there is not, or a value that it cannot have."""
-    from engy_mock.gateway.settings import checked
+def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:
+    """Change the settings as the marker says; raises MockError for one that there is not, or cannot be so."""
+    from dataclasses import replace
 
-    setattr(engy.settings, str(name), checked(str(name), value))
+    from engy_mock.gateway import Settings
+    from engy_mock.vocabulary.errors import MockError
+
+    if "settings" in asked:
+        try:
+            engy.gateway.settings = replace(Settings.of(asked["settings"]))
+        except MockError as error:
+            raise MockError(f"the marker engy: {error}") from None
+    if "strict" in asked:
+        engy.settings.strict = asked["strict"]

@@ -62,7 +62,7 @@ class Hold:
 class Account:
     """A balance in micro-USD with the holds that are open on it, and what it may use; a test may change all.
 
-    `max_concurrent`: so many requests at once (E-88). `requests_per_minute`, `tokens_per_minute`: so many in any
+    `max_concurrent`: so many requests at once. `requests_per_minute`, `tokens_per_minute`: so many in any
     sixty seconds of the mock's clock, tokens as `usage` counts them; those of an answer count from its end on.
     `prices` maps model ids to prices of its own, `discount_percent` says what others are less than listed.
     """
@@ -146,7 +146,7 @@ class Account:
 
     @property
     def available_micro(self) -> int:
-        """The balance less the open holds (E-198)."""
+        """The balance less the open holds."""
         with self._lock:
             return self._balance - self._held
 
@@ -221,7 +221,7 @@ class Account:
             self._balance += amount_micro
 
     def prices_of(self, card: ModelCard) -> Prices:
-        """What this account pays for a model (E-37)."""
+        """What this account pays for a model."""
         return self._tariff.of(card)
 
     def hold(

@@ -11,9 +11,12 @@ from engy_mock.vocabulary.errors import InvalidKey, MockError, did_you_mean
 
 MAX_NAME = 100
 
+TERMS = tuple(Terms.__annotations__)
+"""The words for what can be agreed with an account."""
+
 
 class Accounts:
-    """All accounts of one mock; keys that nobody registered open the default one (E-18).
+    """All accounts of one mock; keys that nobody registered open the default one.
 
     `models` tells the ids of the models that have a price.
     """
@@ -34,6 +37,10 @@ class Accounts:
 
     def open(self, name: str | None = None, *, key: str | None = None, **terms: Unpack[Terms]) -> Account:
         """A new account with a key; raises MockError for a name or a key that is taken or cannot be."""
+        for word in terms:
+            if word not in TERMS:
+                hint = did_you_mean(word, ("name", "key", *TERMS)) or f" There are {', '.join(TERMS)}."
+                raise MockError(f"an account has no {word!r:.80}.{hint}")
         with self._lock:
             if name is None:
                 name = next(_not_in(self._by_name))
@@ -68,7 +75,7 @@ class Accounts:
         return account
 
     def registered(self, account: Account, key: str | None, *, number: int) -> str:
-        """The key, or the account's next one from the seed (E-19), once it opens the account."""
+        """The key, or the account's next one from the seed, once it opens the account."""
         key = made_key("account key", self._seed, account.name, number) if key is None else checked_key(key)
         if self.by_key.setdefault(key, account) is not account or not account.is_opened_by(key):
             owner = self.by_key[key].name
@@ -93,7 +100,7 @@ def _not_in(taken: Mapping[str, Account]) -> Iterator[str]:
 
 
 def _check_name(name: object) -> None:
-    """Raise MockError for a name that could not stand in a header (S-13)."""
+    """Raise MockError for a name that could not stand in a header."""
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME or not (name.isascii() and name.isprintable()):
         raise MockError(
             f"an account's name is a text of 1 to {MAX_NAME} printable ASCII characters, got {name!r:.80}"

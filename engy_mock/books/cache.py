@@ -47,7 +47,7 @@ class PromptCache:
     def use(self, account: str, model: str, key: str | None, prompts: Sequence[Sequence[int]]) -> int:
         """How many tokens of the prompts of one request were held before it; they all are from now on.
 
-        Requests with a key share what was said under it, those without what began alike (E-140): a common prefix
+        Requests with a key share what was said under it, those without what began alike: a common prefix
         of a block is a common beginning of 64 tokens, so they need no mark of their own.
         """
         long_enough = [prompt for prompt in prompts if len(prompt) >= BLOCK]

@@ -3,16 +3,20 @@
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from threading import Lock
 from typing import Any, overload
 
 from engy_mock.books.entry import MAX_BODY, Entry
 from engy_mock.books.heard import Heard
+from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.request import RawPrompt
 
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
+
+FIELDS = (*[field.name for field in fields(Entry) if field.name != "weight"], "model", "text", "tool_calls")
+"""What entries can be chosen by."""
 
 _log = logging.getLogger("engy_mock")
 
@@ -105,16 +109,20 @@ class Journal:
             lines.insert(0, f"({self.lost} earlier exchanges have been dropped to make room)")
         return "\n".join(lines) or "(no request has reached the mock)"
 
-    def where(self, *functions: Callable[[Entry], bool], **fields: object) -> list[Entry]:
+    def where(self, *functions: Callable[[Entry], bool], **words: object) -> list[Entry]:
         """The entries for which all functions are true and whose fields have these values.
 
         `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. Raises
-        AttributeError for a field that entries do not have.
+        MockError for a field that entries do not have.
         """
+        for name in words:
+            if name not in FIELDS:
+                hint = did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
+                raise MockError(f"where: entries have no {name!r:.80}.{hint}")
         return [
             entry
             for entry in self
-            if all(getattr(entry, name) == value for name, value in fields.items())
+            if all(getattr(entry, name) == value for name, value in words.items())
             and all(function(entry) for function in functions)
         ]
 

@@ -71,27 +71,25 @@ def _add_folders(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Read scenarios with all that they include, and cassettes; the first mistake of each is told."""
+    """Read scenarios with all that they include, and cassettes; every mistake is told, a line for each."""
     from engy_mock.cli.recording import check
     from engy_mock.gateway import Gateway
     from engy_mock.recording.cassette import is_one
-    from engy_mock.vocabulary.errors import MockError
 
     scenes = Gateway().scenes
     scenes.look_in(options.folders)
-    mistakes = 0
+    is_good = True
     for name in options.scenarios:
         if is_one(Path(name)):
-            mistakes += check(Path(name))
+            is_good = check(Path(name)) == 0 and is_good
             continue
-        try:
-            for scenario in scenes.library.with_included(scenes.library.named(name)):
-                scenes.check(scenario)
+        mistakes = scenes.mistakes(name)
+        if not mistakes:
             print(f"{name}: good")
-        except MockError as error:
-            mistakes += 1
-            print(f"{name}: {error}", file=sys.stderr)
-    return 1 if mistakes else 0
+        for mistake in mistakes:
+            is_good = False
+            print(mistake, file=sys.stderr)
+    return 0 if is_good else 1
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -116,7 +114,8 @@ def _show(options: argparse.Namespace) -> int:
 def _schema(options: argparse.Namespace) -> int:
     import json
 
-    from engy_mock.scripting.forms import schema
+    from engy_mock.gateway.settings import described
+    from engy_mock.scripting.schema import schema
 
-    print(json.dumps(schema(), indent=2))
+    print(json.dumps(schema(described()), indent=2))
     return 0

@@ -26,6 +26,7 @@ from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
+from engy_mock.gateway.patience import Patience, Watched
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.timing import timing
@@ -38,7 +39,7 @@ from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.clock import Clock, StandingClock
+from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
 from engy_mock.vocabulary.errors import (
     ApiError,
     InvalidKey,
@@ -87,6 +88,7 @@ class Gateway:
     identities: Identities = field(init=False)
     _understanding: Understanding = field(init=False)
     _lock: Lock = field(default_factory=Lock)
+    _patience: Patience | None = None
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
@@ -98,6 +100,7 @@ class Gateway:
         self._engine = Engine(self.catalog, self.seed)
         self._understanding = Understanding(self, self._engine)
         self.identities = Identities(self.seed)
+        self._patience = Patience(self.clock) if isinstance(self.clock, PatientClock) else None
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
@@ -121,6 +124,8 @@ class Gateway:
         self.defects = []
         self._understanding.forget()
         self._direction.forget()
+        if self._patience is not None:
+            self._patience.forget()
         if self.replay is not None:
             self.replay.rewind()
 
@@ -157,7 +162,11 @@ class Gateway:
         Whoever stops before the last step has to close the iterator, so that the books can be closed.
         """
         origin = call.headers.get("origin")
+        if self._patience is not None:
+            self._patience.came(call)
         steps = self._answered(call, origin, note)
+        if self._patience is not None:
+            steps = Watched(steps, call, self._patience)
         return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:

@@ -89,7 +89,7 @@ class Direction:
             except MockError as error:
                 raise InvalidRequest(f"{SCENARIO}: {error}") from None
         found = self._mocked.script.choose(asked, identity(entry), () if aside is None else aside.rules())
-        if asked.refused is None:
+        if asked.request is not None:
             self._mocked.scenes.stage.count()
             if aside is not None:
                 aside.count()

@@ -44,6 +44,7 @@ def _understudy(gateway: "Gateway") -> "Gateway":
     staged = other.scenes.stage.rules()
     other.script = Script(now=gateway.now, rules=list(_copies(gateway.script.rules)), more=lambda: staged)
     other.identities = gateway.identities.copy()
+    other._patience = None  # a rehearsal moves no clock
     other.replay = None if gateway.replay is None else gateway.replay.copy()
     other._direction = gateway._direction.copy(other)
     return other

@@ -1,6 +1,6 @@
 """Scenarios on one mock: found by name, begun and ended, with what they change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -66,14 +66,29 @@ class Scenes:
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
 
+    def mistakes(self, wanted: "str | Path") -> list[str]:
+        """All that is wrong with a scenario, and with those that it includes, each mistake with its place."""
+        found: list[str] = []
+
+        def tell(error: MockError) -> None:
+            # A mistake in a file names the file; what is wrong with the name itself does not.
+            said = str(error) if str(error).startswith(str(wanted)) else f"{wanted}: {error}"
+            found.extend(getattr(error, "mistakes", (said,)))
+
+        for part in self.library.with_mistakes(wanted, tell):
+            try:
+                self.check(part)
+            except MockError as error:
+                tell(error)
+        return found
+
     def check(self, scenario: "Scenario") -> None:
-        """Raise MockError for models and settings that there are not."""
-        check_settings(scenario)
-        self._check_terms(scenario)
-        groups: list[Mapping[str, ModelForm]] = [scenario.models, *(phase.models for phase in scenario.phases)]
-        for group in groups:
-            for model in group:
-                self._card(model, scenario)
+        """Raise MistakenFile for models and settings that there are not."""
+        from engy_mock.scripting.mistakes import MistakenFile
+
+        found = [*wrong_settings(scenario), *self._wrong_terms(scenario), *self._wrong_models(scenario)]
+        if found:
+            raise MistakenFile(tuple(found))
 
     def aside(self, name: str) -> Stage:
         """A scenario that only some requests ask for, with all that it includes; raises MockError."""
@@ -106,29 +121,35 @@ class Scenes:
             phase = scene.current
             for group in (scene.scenario.models, {} if phase is None else phase.models):
                 for model, form in group.items():
-                    before = self._card(model, scene.scenario)
+                    before = self._card(model)
                     self._cards.setdefault(model, before)
                     catalog.add(_changed(before, form))
             for name, value in scene.scenario.settings.items():
                 self._settings.setdefault(name, getattr(settings, name))
-                setattr(settings, name, settled(name, value))
+                setattr(settings, name, value)
             for name, value in scene.scenario.account.items():
                 self._terms.setdefault(name, getattr(account, name))
                 setattr(account, name, value)
 
-    def _check_terms(self, scenario: "Scenario") -> None:
+    def _wrong_terms(self, scenario: "Scenario") -> Iterator[str]:
         percent = scenario.account.get("discount_percent", 0)
         try:
             checked(Tariff(discount_percent=percent), self._mocked.accounts.models())
         except MockError as error:
-            raise MockError(f"{scenario.source}, account: {error}") from None
+            yield f"{scenario.at('account', 'discount_percent')}: {error}"
 
-    def _card(self, model: str, scenario: "Scenario") -> ModelCard:
-        cards = {card.id: card for card in self._mocked.catalog}
-        if model not in cards:
-            hint = did_you_mean(model, tuple(cards))
-            raise MockError(f"{scenario.source}, models: unknown model {model!r:.80}.{hint}")
-        return cards[model]
+    def _wrong_models(self, scenario: "Scenario") -> Iterator[str]:
+        known = [card.id for card in self._mocked.catalog]
+        groups: list[tuple[tuple[str | int, ...], Mapping[str, ModelForm]]] = [(("models",), scenario.models)]
+        groups += [(("phases", place, "models"), phase.models) for place, phase in enumerate(scenario.phases)]
+        for place, group in groups:
+            for model in group:
+                if model not in known:
+                    hint = did_you_mean(model, known)
+                    yield f"{scenario.at(*place, model)}: unknown model {model!r:.80}.{hint}"
+
+    def _card(self, model: str) -> ModelCard:
+        return next(card for card in self._mocked.catalog if card.id == model)
 
 
 def _changed(card: ModelCard, form: "ModelForm") -> ModelCard:
@@ -142,11 +163,10 @@ def _changed(card: ModelCard, form: "ModelForm") -> ModelCard:
     return replace(card, **said)
 
 
-def check_settings(scenario: "Scenario") -> None:
-    """Raise MockError for settings that no mock has, or values that they cannot have."""
+def wrong_settings(scenario: "Scenario") -> Iterator[str]:
+    """The settings that no mock has, and the values that they cannot have, each with its place."""
     for name, value in scenario.settings.items():
         try:
             settled(name, value)
         except MockError as error:
-            place = scenario.places.get(name, f"{scenario.source}, settings.{name:.80}")
-            raise MockError(f"{place}: {error}") from None
+            yield f"{scenario.at('settings', name)}: {error}"

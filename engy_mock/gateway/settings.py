@@ -1,10 +1,11 @@
 """What a mock does otherwise than by default."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
@@ -17,28 +18,32 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
+_OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
+"""The mistakes that a value makes in the eyes of kinds that it is not meant to be."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Settings:
-    """What the mock does otherwise than by default.
+    """What the mock does otherwise than by default; a value that cannot be is a MockError when it is set.
 
-    `closed_accounts`: only registered keys are valid (E-18). `one_event_per_write`: no two events of a stream
-    share a write (E-118). `allowed_hosts`: names accepted in `Host` beside the loopback ones. `cors_origins`:
-    origins whose pages may read answers in a browser, beside those of this machine (Q-5).
-    `messages_cache_counts`: messages tell how much of the prompt was cached (E-170). `v5_accepts_bearer`: a
-    bearer key opens `/v5` too (S-12). `v5_named_events`: streamed responses have `event:` lines there (S-71).
+    `closed_accounts`: only registered keys are valid. `one_event_per_write`: no two events of a stream
+    share a write. `allowed_hosts`: names accepted in `Host` beside the loopback ones. `cors_origins`:
+    origins whose pages may read answers in a browser, beside those of this machine.
+    `messages_cache_counts`: messages tell how much of the prompt was cached. `v5_accepts_bearer`: a
+    bearer key opens `/v5` too. `v5_named_events`: streamed responses have `event:` lines there.
     `hurries_retries`: refusals that clients try again carry a hint of one millisecond; those for want of room or
     of a worker only while the clock stands.
-    `strict_tools`: responses refuse tools that are no functions (E-181). `max_images`, `max_image_bytes`: the most
-    pictures in a request, and the most bytes of one (E-145). `scenario_header`: a request may ask for a
+    `strict_tools`: responses refuse tools that are no functions. `max_images`, `max_image_bytes`: the most
+    pictures in a request, and the most bytes of one. `scenario_header`: a request may ask for a
     scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
-    mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered (E-139).
-    `workers`: what the pretend workers can promise (E-148). `capacity`: so many requests of all accounts together
-    are answered at once, None for any number (E-83). `overflow_wording`: whose phrase refuses a
-    prompt that does not fit (R-42). `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment
-    line, or in messages a ping, comes every so many seconds (E-118, E-176). `answers`: plain sentences,
-    what the question asks for in words (asked), or Markdown always (markdown). `pace`: how fast answers come, by a
-    profile (instant, realistic, slow), in tokens a second, or as a `Tempo`; `pace_by_model` says otherwise for a
-    model. That takes real time under a clock that waits, none under one that stands.
+    mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered.
+    `workers`: what the pretend workers can promise. `capacity`: so many requests of all accounts together
+    are answered at once, None for any number. `overflow_wording`: whose phrase refuses a prompt that does not
+    fit. `keep_alive_comments`, `ping_seconds`: while a stream pauses, a comment line, or in messages a ping,
+    comes every so many seconds. `answers`: plain sentences, what the question asks for in words (asked), or
+    Markdown always (markdown). `pace`: how fast answers come, by a profile (instant, realistic, slow), in tokens
+    a second, or as a `Tempo`; `pace_by_model` says otherwise for a model. That takes real time under a clock that
+    waits, none under one that stands.
     """
 
     closed_accounts: bool = False
@@ -64,8 +69,27 @@ class Settings:
     pace: Wanted = "instant"
     pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        is_usual = name in _DEFAULTS and (value is _DEFAULTS[name] or (name == "pace_by_model" and value == {}))
+        if not is_usual:
+            value = checked(name, value)
+        object.__setattr__(self, name, value)
 
-_OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
+    @classmethod
+    def of(cls, wanted: object) -> Self:
+        """The settings that are meant: some, a mapping of those that are otherwise, or None; raises MockError."""
+        if wanted is None or isinstance(wanted, cls):
+            return wanted or cls()
+        if not isinstance(wanted, Mapping):
+            raise MockError(f"settings= takes Settings or a mapping, got {wanted!r:.80}")
+        settings = cls()
+        for name, value in wanted.items():
+            setattr(settings, str(name), value)
+        return settings
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+"""What need not be looked at: most settings of most mocks."""
 
 
 def checked(name: str, value: object) -> Any:
@@ -80,6 +104,7 @@ def checked(name: str, value: object) -> Any:
         hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
         raise MockError(f"there is no setting {name!r:.80}.{hint}")
     adapter = _adapter(name)
+    value = frozenset(value) if isinstance(value, set) else value
     try:
         if not isinstance(value, list | dict):
             return adapter.validate_python(value)
@@ -97,6 +122,17 @@ def checked(name: str, value: object) -> Any:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         message = found["msg"][:1].lower() + found["msg"][1:]
         raise MockError(f"setting {name}{place} is {found['input']!r:.80}: {message}") from None
+
+
+def described() -> dict[str, Any]:
+    """The JSON Schema of each setting by its name, with what it means."""
+    told = " ".join((Settings.__doc__ or "").split())
+    found: dict[str, Any] = {}
+    for one in fields(Settings):
+        meaning = re.search(rf"`{one.name}`(?:, `\w+`)*(?:: |\s)(.*?)(?=\. `|\.$|; `)", told)
+        text = "" if meaning is None else meaning[1][:1].upper() + meaning[1][1:] + "."
+        found[one.name] = {**_adapter(one.name).json_schema(), "description": text}
+    return found
 
 
 @cache

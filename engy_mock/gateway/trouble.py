@@ -1,13 +1,14 @@
 """What faults make of one answer: which of them are chosen, where each of them acts, and which found no place."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, Own, told
 from engy_mock.scripting.occasion import Occasion
-from engy_mock.vocabulary.events import Event, Refused
-from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.events import Event, Piece, Refused
+from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.wire import Step
 
 MAX_DEPTH = 8
@@ -20,7 +21,7 @@ class Trouble:
 
     `written` has, for each of `faults`, the one that has chosen it and its place, `occasions` when it acts. A
     fault that changes nothing has not been applied, whatever the reason: it is told, never dropped. `idle` are
-    those that are not for the request.
+    those that are not for the request. One that is to happen `after` more pieces than there are does not happen.
     """
 
     faults: Sequence[Fault]
@@ -28,6 +29,8 @@ class Trouble:
     occasions: Sequence[Occasion]
     idle: Sequence[str] = ()
     _acted: list[bool] = field(init=False)
+    _pieces: float = math.inf
+    _beyond: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # What is early and has found its place has acted before the body was read.
@@ -62,8 +65,9 @@ class Trouble:
 
     def retold(self, generation: Generation) -> Generation:
         """The answer that is told instead of this one."""
+        pieces = max([_pieces_of(choice) for choice in generation.choices], default=0)
         for place, own in enumerate(self.faults):
-            if type(own).retold is not Fault.retold:
+            if type(own).retold is not Fault.retold and not _is_beyond(own, pieces):
                 found = own.retold(generation, self.occasions[place])
                 self._acted[place] |= found != generation
                 generation = found
@@ -75,8 +79,14 @@ class Trouble:
         A page has no events: it can only be refused.
         """
         for place, own in enumerate(self.faults):
-            if events and isinstance(events[0], Refused) and not own.takes_refusals:
+            is_refused = bool(events) and isinstance(events[0], Refused)
+            if is_refused and not own.takes_refusals:
                 continue
+            if not is_page and not is_refused:
+                self._pieces = sum([isinstance(event, Piece) for event in events])
+                if _is_beyond(own, self._pieces):
+                    self._beyond.append(place)
+                    continue
             if type(own).__call__ is not Fault.__call__:
                 found = list(own(iter(events)))
                 if is_page and not any(isinstance(event, Refused) for event in found):
@@ -91,7 +101,7 @@ class Trouble:
         done = list(steps)
         for place, own in enumerate(self.faults):
             self._acted[place] |= is_swapped and own.swaps_form
-            if type(own).wire is not Fault.wire:
+            if type(own).wire is not Fault.wire and place not in self._beyond:
                 found = list(own.wire(iter(done)))
                 self._acted[place] |= found != done
                 done = found
@@ -130,6 +140,16 @@ def _settled(own: Fault, occasion: Occasion, depth: int) -> Iterator[Fault]:
             yield one
         else:
             yield from _settled(one, occasion, depth - 1)
+
+
+def _is_beyond(own: Fault, pieces: float) -> bool:
+    """Whether the place at which a fault is to happen lies behind the end of an answer of so many pieces."""
+    after = getattr(own, "after", None)
+    return isinstance(after, int) and after > pieces
+
+
+def _pieces_of(choice: Choice) -> int:
+    return len(choice.reasoning or ()) + len(choice.text) + len(choice.tool_calls)
 
 
 def _is_out_of_place(own: Fault, occasion: Occasion) -> bool:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Self
 from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.judging import Judging
+from engy_mock.mock.scripting import Scripting
 from engy_mock.mock.without_socket import WithoutSocket
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
-    from typing import Literal, Unpack
+    from typing import Any, Literal, Unpack
 
     from aiohttp import web
 
@@ -31,32 +32,38 @@ if TYPE_CHECKING:
     from engy_mock.model.catalog import Catalog
     from engy_mock.recording.replay import Manner
     from engy_mock.scripting.scenario import Scenario
-    from engy_mock.scripting.stage import Scene
-    from engy_mock.scripting.when import When
     from engy_mock.serving.control import Control
     from engy_mock.serving.limits import Limits
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
     from engy_mock.serving.watch import Watch
     from engy_mock.vocabulary.clock import Clock
-    from engy_mock.vocabulary.request import GenerationRequest
 
 
-class EngyMock(WithoutSocket, Expecting, Judging):
+class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     """A pretend inference service on a port of this machine.
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
     of its own, so that neither a blocking client nor a loop that stands still can starve it. `app()` is for
-    tests that want it on their own loop. `clock` is one, or `wall`, or `standing`; `time_scale` stretches
-    pauses under a wall clock. `scenarios`, by name or path, take part from the beginning and again after each
-    reset; `scenario_folders` are looked in before those that come with the package. With `tls` it speaks TLS:
-    `valid`, or with a certificate that is `expired`, for the `wrong-host` or `self-signed`, or by a
-    `handshake-stall`; whoever trusts `authority` trusts the valid one.
-    A `cassette` is the path of what `engy-mock record` has written: its answers are given again, `strict` to the
-    very same requests alone, `lenient` to those much alike, and then the model answers the others.
-    With `control` it can be shown and changed over HTTP too, under `/_mock/`; `control_token` is what callers of
-    that have to show, and has to be set where others reach the port, and `complaints` tells it what is wrong with
-    files that this mock depends on.
+    tests that want it on their own loop. The words are those of the marker `engy`:
+
+    - `seed`: what it makes up comes from this number, and from nothing else.
+    - `port`, `host`: where it listens; 0 is any port that is free.
+    - `clock`: `standing`, which moves by `engy.clock.advance` only; `today`, which stands too, but at the
+      machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
+      comes again; `wall`; or a clock. `time_scale` stretches pauses under a wall clock.
+    - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
+    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
+    - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
+      each reset. `scenario_folders` are looked in before those that come with the package.
+    - `cassette`: the path of what `engy-mock record` has written: its answers are given again; with `replay`
+      `strict` to the very same requests alone, `lenient` to those much alike, and the model answers the others.
+    - `tls`: it speaks TLS: `valid`, or with a certificate that is `expired`, for the `wrong-host` or
+      `self-signed`, or by a `handshake-stall`; whoever trusts `authority` trusts the valid one.
+    - `control`: it can be shown and changed over HTTP too, under `/_mock/`. `control_token` is what callers of
+      that have to show, and has to be set where others reach the port; `complaints` tells it what is wrong with
+      files that this mock depends on.
+    - `loop_factory`: makes the loop on which it serves.
     """
 
     def __init__(
@@ -65,10 +72,13 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         port: int = 0,
         host: str = "127.0.0.1",
         *,
-        clock: Clock | Literal["wall", "standing"] | None = None,
-        settings: Settings | None = None,
+        clock: Clock | Literal["standing", "today", "patient", "wall"] | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
         limits: Limits | None = None,
         time_scale: float = 1.0,
+        strict: bool | None = None,
+        verify: bool = False,
+        scenario: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenarios: str | Path | Scenario | Iterable[str | Path | Scenario] = (),
         scenario_folders: str | Path | Iterable[str | Path] = (),
         tls: str | None = None,
@@ -85,10 +95,14 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         from engy_mock.serving.limits import Limits
 
         check_seed(seed)
-        check_kind("settings", settings, Settings)
         check_kind("limits", limits, Limits)
+        check_kind("strict", strict, bool)
+        check_kind("verify", verify, bool)
         check_span("time_scale", time_scale)
-        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=settings or Settings())
+        chosen = Settings.of(settings)
+        if strict is not None:
+            chosen = replace(chosen, strict=strict)
+        self.gateway: Gateway = Gateway(seed=seed, clock=clock_of(clock), settings=chosen)
         self.api_key = made_key("api key", seed)
         self._first_settings = replace(self.gateway.settings)
         self._first_time = self.gateway.clock.now()
@@ -102,12 +116,16 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         self._prepare: Callable[[EngyMock], None] | None = None
         self._seed = seed
         self._tls = tls
+        self._verifies = verify
         if tls is not None:
             from engy_mock.serving.security import check
 
             check(tls)
         self._loop_factory = loop_factory
-        self._first_scenarios: tuple[str | Path | Scenario, ...] = scenarios_of(scenarios)
+        self._first_scenarios: tuple[str | Path | Scenario, ...] = (
+            *scenarios_of(scenario),
+            *scenarios_of(scenarios),
+        )
         folders = folders_of(scenario_folders)
         if folders:
             self.gateway.scenes.look_in(folders)
@@ -172,28 +190,6 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         if not isinstance(clock, StandingClock):
             raise MockError(f"{type(clock).__name__} cannot be moved: leave out clock= for one that can")
         return clock
-
-    def when(self, *functions: Callable[[GenerationRequest], object], **words: object) -> When:
-        """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
-
-        Words: endpoint, surface, model, stream, says, system, offers, tool_result, key, header, field, refused. A
-        function takes the request and says whether it fits. Raises MockError for an unknown word.
-        """
-        from engy_mock.scripting.matchers import conditions
-        from engy_mock.scripting.when import When
-
-        named = [f"{word}={value!r}" for word, value in words.items()]
-        named = [getattr(function, "__name__", repr(function)) for function in functions] + named
-        description = f"when({', '.join(named)})"
-        return When(self.gateway.script, conditions(functions, words), description, words)
-
-    def scenario(self, wanted: str | Path | Scenario) -> Scene:
-        """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.
-
-        What it gives back tells the phase and can `go` to another one, or `end` it. Raises MockError with the line
-        of what is wrong.
-        """
-        return self.gateway.scenes.begin(wanted)
 
     def play(self, cassette: str | Path, replay: Manner = "strict") -> None:
         """Answer from a cassette from now on, until a reset; raises MockError for a file that is none.
@@ -313,7 +309,7 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        self._leave(error)
 
     async def __aenter__(self) -> Self:
         return self.start()
@@ -324,7 +320,13 @@ class EngyMock(WithoutSocket, Expecting, Judging):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Stop, and look whether all has happened that should have, unless something is wrong already."""
         self.stop()
+        if self._verifies and error is None:
+            self.verify()
 
     def __repr__(self) -> str:
         return f"<EngyMock at {self.base_url}>" if self._thread is not None else "<EngyMock, not running>"

@@ -5,10 +5,15 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
-from engy_mock.vocabulary.clock import Clock, StandingClock, WallClock
-from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock, WallClock, standing_today
+from engy_mock.vocabulary.errors import MockError, did_you_mean
 
-CLOCKS: Mapping[str, Callable[[], Clock]] = {"standing": StandingClock, "wall": WallClock}
+CLOCKS: Mapping[str, Callable[[], Clock]] = {
+    "standing": StandingClock,
+    "today": standing_today,
+    "patient": PatientClock,
+    "wall": WallClock,
+}
 """The clocks that have a word."""
 
 SEED_BITS = 64
@@ -23,7 +28,9 @@ def clock_of(wanted: Any) -> Clock:
     if isinstance(wanted, type) or not all(
         callable(getattr(wanted, name, None)) for name in ("now", "waits_for_real")
     ):
-        raise MockError(f"clock= takes 'wall', 'standing' or a clock, got {wanted!r:.80}")
+        words = ", ".join(map(repr, CLOCKS))
+        hint = did_you_mean(wanted, tuple(CLOCKS)) if isinstance(wanted, str) else ""
+        raise MockError(f"clock= takes {words} or a clock, got {wanted!r:.80}{'.' + hint if hint else ''}")
     return cast("Clock", wanted)
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     from engy_mock.books.entry import Entry
     from engy_mock.gateway import Gateway
+    from engy_mock.scripting.matchers import Words
     from engy_mock.vocabulary.request import GenerationRequest
 
 
@@ -23,7 +25,7 @@ class Expecting:
         times: int | None = None,
         at_least: int | None = None,
         at_most: int | None = None,
-        **words: object,
+        **words: Unpack[Words],
     ) -> list[Entry]:
         """The exchanges that fit the words of `when`; at least one, unless a number is given.
 

@@ -34,8 +34,8 @@ class Prices:
 class ModelCard:
     """One model. Windows are in tokens; `levels` are the efforts that its template knows.
 
-    `fixes_sampling`: temperature 1.0, `top_p` 0.95, `n` 1 and penalties 0, whatever is asked (E-89).
-    `moves_late_system`: a system message after the first place becomes a user message (E-90).
+    `fixes_sampling`: temperature 1.0, `top_p` 0.95, `n` 1 and penalties 0, whatever is asked.
+    `moves_late_system`: a system message after the first place becomes a user message.
     `ignores_schema`: a response format, and that a tool must be called, have no effect. `hears_enabled`: the wish
     `reasoning.enabled: true` turns thinking on. `listed_context` is the window that the list tells, if another.
     `vendor` says who serves it under `/v5`; a model without one is served under `/v1`.
@@ -65,7 +65,7 @@ class ModelCard:
     type: ModelType = "chat_completion"
 
     def level(self, wish: ThinkingWish) -> Level:
-        """The level that a wish comes to on this model (E-127 to E-129)."""
+        """The level that a wish comes to on this model."""
         if not self.can_think:
             return "off"
         level: Level

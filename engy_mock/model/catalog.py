@@ -58,7 +58,7 @@ class Catalog:
             self.version += 1
 
     def mark(self, model: str, *, is_available: bool) -> None:
-        """Make a model available or not; an unavailable one is listed, yet 404 on use (E-32)."""
+        """Make a model available or not; an unavailable one is listed, yet 404 on use."""
         self.add(replace(self._known(model), is_available=is_available))
 
     def use(
@@ -90,7 +90,7 @@ class Catalog:
                 self.version += 1
 
     def find(self, name: str) -> ModelCard:
-        """The model of this name as sent, without a vendor or with any; raises ModelNotFound (E-30 to E-32)."""
+        """The model of this name as sent, without a vendor or with any; raises ModelNotFound."""
         card = self._cards.get(name)
         if card is None or card.vendor is not None:
             card = self._cards.get(name.partition("/")[2])
@@ -99,7 +99,7 @@ class Catalog:
         return card
 
     def find_at_vendor(self, name: str) -> ModelCard | None:
-        """The model of this `vendor/name`, or None (S-20)."""
+        """The model of this `vendor/name`, or None."""
         card = self._cards.get(name)
         return card if card is not None and card.vendor is not None and card.is_available else None
 

@@ -26,6 +26,11 @@ class Asked:
     target: str = ""
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is for a page, which no model answers, and has not been refused."""
+        return self.request is None and self.refused is None
+
+    @property
     def is_streamed(self) -> bool:
         """Whether a stream is asked for."""
         return self.body.get("stream") is True if self.request is None else self.request.is_streamed

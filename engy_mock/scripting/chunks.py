@@ -17,6 +17,9 @@ CHUNKED = ("chat", "completions")
 """The endpoints whose answers have choices."""
 
 ALL = ("chat", "completions", "messages", "responses")
+CALLING = ("chat", "responses")
+"""The endpoints that tell the arguments of a tool call as a text."""
+
 TALKING = ("chat", "messages", "responses")
 """The endpoints that answer a conversation."""
 

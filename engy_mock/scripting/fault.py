@@ -3,11 +3,25 @@
 A kind is one small class. Its name, given once, is the Python class, the YAML key and the word in messages.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, ClassVar, TypeVar, dataclass_transform, get_args, get_type_hints
+from dataclasses import MISSING, Field, dataclass, fields
+from inspect import Parameter, Signature
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from engy_mock.scripting.occasion import Occasion
+from engy_mock.scripting.parameters import meaning
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import Generation
@@ -35,8 +49,9 @@ KINDS: dict[str, type["Fault"]] = {}
 class Fault:
     """One way to misbehave.
 
-    `rate` is the share of the answers of its rule that are hit, settled by a digest. `endpoints` and
-    `is_for_streams` say where the kind can apply: none named is all, None is both forms. With `is_free` an
+    `kind` is its name, `summary` what it does in a sentence or two. `rate` is the share of the answers of its
+    rule that are hit, settled by a digest. `endpoints` and `is_for_streams` say where the kind can apply: none
+    named is all, None is both forms. With `is_free` an
     answer is not charged for although it ended, since it never was one. With `swaps_form` a stream is told as a
     whole answer and the other way round; with `runs_on` an answer goes on although its client has left, and is
     charged in full. The events of a refusal are shown to kinds that take them only; its steps to all. Each method
@@ -44,6 +59,7 @@ class Fault:
     """
 
     kind: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     endpoints: ClassVar[frozenset[str]] = ANY_ENDPOINT
     surfaces: ClassVar[frozenset[str]] = frozenset()
     is_for_streams: ClassVar[bool | None] = None
@@ -116,10 +132,59 @@ def fault(
         made.takes_refusals = refusals
         made.swaps_form = swaps
         made.runs_on = runs_on
+        made.summary = " ".join((own.__doc__ or "").split())
+        made.__doc__ = _help(made, own.__doc__ or "")
+        made.__signature__ = _Signature()  # type: ignore[attr-defined]  # what inspect looks for
         KINDS[kind] = made
         return made
 
     return named
+
+
+def _help(kind: type[Fault], told: str) -> str:
+    """What `help` shows of a kind: what it does, what it is for, and what its parameters mean."""
+    places = [f"`{name}`" for names in (kind.endpoints, kind.surfaces) for name in sorted(names)]
+    if kind.is_for_streams is not None:
+        places.append("streams" if kind.is_for_streams else "whole answers")
+    where = f", for {', '.join(places)} only" if places else ""
+    lines = [f"{told.rstrip()}\n\n    Kind `{kind.kind}`{where}.\n"]
+    lines += [
+        f"    - `{field.name}`: {meaning(kind.kind, kind.summary, parameter(field.name))}"
+        for field in sorted(fields(kind), key=_is_kw_only)
+    ]
+    return "\n".join(lines) + "\n    "
+
+
+def _is_kw_only(field: Field[Any]) -> bool:
+    return field.kw_only is True
+
+
+class _Signature:
+    """The signature of a kind for readers: types without the bounds that are checked anyhow."""
+
+    def __get__(self, made: object, kind: type[Fault]) -> Signature:
+        hints = get_type_hints(kind)
+        ways = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+        return Signature(
+            [
+                Parameter(
+                    field.name,
+                    ways[_is_kw_only(field)],
+                    default=Parameter.empty if field.default is MISSING else field.default,
+                    annotation=_plain(hints[field.name]),
+                )
+                for field in sorted(fields(kind), key=_is_kw_only)
+            ]
+        )
+
+
+def _plain(hint: Any) -> Any:
+    """A type without what is annotated anywhere in it."""
+    if get_origin(hint) is Annotated:
+        return _plain(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple([_plain(one) for one in get_args(hint)])]  # noqa: UP007 - of a tuple, not of two names
+    return hint
 
 
 @dataclass(frozen=True)
@@ -166,17 +231,39 @@ def _checkers(kind: type[Fault]) -> Mapping[str, Any]:
     return _CHECKERS.setdefault(kind, made)
 
 
+class WrongParameter(MockError):
+    """A parameter that a kind does not have, or a value that it cannot have."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
 def check(made: Fault) -> None:
-    """Raise MockError for a parameter that its kind cannot have."""
+    """Raise WrongParameter for a value that a parameter of its kind cannot have."""
+    for name, adapter in _checkers(type(made)).items():
+        _check_value(type(made), name, adapter, getattr(made, name))
+
+
+def _check_value(kind: type[Fault], name: str, adapter: Any, value: object) -> None:
     from pydantic import ValidationError
 
-    for name, adapter in _checkers(type(made)).items():
-        value = getattr(made, name)
-        try:
-            adapter.validate_python(value)
-        except ValidationError as error:
-            found = error.errors(include_url=False)[0]
-            raise MockError(f"{made.kind}: {parameter(name)} is {value!r:.80}: {_lowered(found['msg'])}") from None
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False)[0]
+        word = parameter(name)
+        hint = _nearest(found, value)
+        message = f"{kind.kind}: {word} is {value!r:.80}: {_lowered(found['msg'])}{hint}"
+        raise WrongParameter(word, message) from None
+
+
+def _nearest(found: Any, value: object) -> str:
+    """The nearest of the words that a parameter takes."""
+    if found["type"] != "literal_error" or not isinstance(value, str):
+        return ""
+    hint = did_you_mean(value, re.findall("'([^']*)'", found["ctx"]["expected"]))
+    return f".{hint}" if hint else ""
 
 
 def _lowered(message: str) -> str:
@@ -210,19 +297,38 @@ def made(wanted: object) -> Fault:
 
 
 def _of_kind(kind: str, parameters: Mapping[str, Any]) -> Fault:
+    own = kind_named(kind)
+    for mistake in wrong_parameters(own, parameters):
+        raise mistake
+    names = {parameter(field.name): field.name for field in fields(own)}
+    return own(**{names[name]: value for name, value in parameters.items()})
+
+
+def kind_named(kind: str) -> type[Fault]:
+    """The kind of this name; raises MockError with the nearest one."""
     known = catalogue()
     own = known.get(kind)
     if own is None:
         raise MockError(f"unknown fault kind {kind!r:.80}.{did_you_mean(kind, tuple(known))}")
+    return own
+
+
+def wrong_parameters(own: type[Fault], parameters: Mapping[str, Any]) -> Iterator[WrongParameter]:
+    """All that is wrong with the parameters for a kind."""
+    kind, checkers = own.kind, _checkers(own)
     names = {parameter(field.name): field for field in fields(own)}
-    for name in parameters:
+    for name, value in parameters.items():
         if name not in names:
             hint = did_you_mean(str(name), tuple(names)) or f" It takes {', '.join(names)}."
-            raise MockError(f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            yield WrongParameter(str(name), f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            continue
+        try:
+            _check_value(own, names[name].name, checkers[names[name].name], value)
+        except WrongParameter as mistake:
+            yield mistake
     for name, field in names.items():
         if field.default is MISSING and field.default_factory is MISSING and name not in parameters:
-            raise MockError(f"{kind}: {name} is missing")
-    return own(**{names[name].name: value for name, value in parameters.items()})
+            yield WrongParameter(name, f"{kind}: {name} is missing")
 
 
 def told(made: Fault) -> str:

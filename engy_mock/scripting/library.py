@@ -1,7 +1,7 @@
 """Scenarios by name: those of the user's own folders before those that come with the package."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,7 +72,19 @@ class Library:
         Raises MockError for a circle, and for two files of one name. What a scenario includes stands in its own
         folder or in this library.
         """
-        yield from _unfolded(scenario, self, (), {})
+        yield from _Unfolding(self, _raised).of(scenario)
+
+    def with_mistakes(self, wanted: str | Path, tell: Callable[[MockError], None]) -> Iterator["Scenario"]:
+        """A scenario and all that it includes as far as they can be read; `tell` hears of every mistake."""
+        try:
+            scenario = self.named(wanted)
+        except MockError as error:
+            tell(error)
+            rest = rest_of(error)
+            if rest is None:
+                return
+            scenario = rest
+        yield from _Unfolding(self, tell).of(scenario)
 
 
 def check_same(one: "Scenario", other: "Scenario") -> None:
@@ -105,24 +117,68 @@ def _read(path: Path) -> "Scenario":
     return from_file(path)
 
 
-def _unfolded(
-    scenario: "Scenario", library: Library, around: tuple[str, ...], seen: dict[str, "Scenario"]
-) -> Iterator["Scenario"]:
-    if scenario.name in seen:
-        check_same(seen[scenario.name], scenario)
-    if scenario.name in around:
-        circle = " > ".join((*around[around.index(scenario.name) :], scenario.name))
-        raise MockError(f"{scenario.source}: scenarios include each other: {circle}")
-    if scenario.name in seen:
-        return
-    seen[scenario.name] = scenario
-    if len(seen) > MAX_INCLUDED:
-        raise MockError(f"{scenario.source}: more than {MAX_INCLUDED} scenarios are included")
-    yield scenario
-    own = Library((Path(scenario.source).parent, *library.folders[:-1]))
-    for name in scenario.include:
+def rest_of(error: MockError) -> "Scenario | None":
+    """What can be read of a file in spite of its mistakes."""
+    rest: Scenario | None = getattr(error, "rest", None)
+    return rest
+
+
+def _raised(error: MockError) -> None:
+    raise error
+
+
+class _Unfolding:
+    """Goes from a scenario to those that it includes, each once; `tell` hears of what is wrong on the way."""
+
+    def __init__(self, library: Library, tell: Callable[[MockError], None]) -> None:
+        self._library = library
+        self._tell = tell
+        self._seen: dict[str, Scenario] = {}
+
+    def of(self, scenario: "Scenario", around: tuple[str, ...] = ()) -> Iterator["Scenario"]:
+        """The scenario, then those that it includes; `around` are the names of those that led to it."""
+        self._seen[scenario.name] = scenario
+        yield scenario
+        around = (*around, scenario.name)
+        own = Library((Path(scenario.source).parent, *self._library.folders[:-1]))
+        for number, name in enumerate(scenario.include):
+            place = scenario.at("include", number)
+            found = self._found(own, name, place)
+            if found is None:
+                continue
+            if found.name in around:
+                circle = " > ".join((*around[around.index(found.name) :], found.name))
+                self._tell(_placed(place, f"scenarios include each other: {circle}"))
+            elif found.name not in self._seen:
+                if len(self._seen) >= MAX_INCLUDED:
+                    self._tell(_placed(place, f"more than {MAX_INCLUDED} scenarios are included"))
+                    return
+                yield from self.of(found, around)
+
+    def _found(self, library: Library, name: str, place: str) -> "Scenario | None":
+        """What stands under a name that is included."""
+        known = self._seen.get(name)
         try:
-            found = own.find(name)
+            found = library.find(name) if known is None else _read_again(known, library.path_of(name))
         except MockError as error:
-            raise MockError(f"{scenario.source}, include: {error}") from None
-        yield from _unfolded(found, library, (*around, scenario.name), seen)
+            # A file with mistakes names their places itself.
+            self._tell(error if hasattr(error, "mistakes") else _placed(place, str(error)))
+            return rest_of(error)
+        if known is not None and known is not found:
+            try:
+                check_same(known, found)
+            except MockError as error:
+                self._tell(_placed(place, str(error)))
+                return None
+        return found
+
+
+def _placed(place: str, message: str) -> MockError:
+    from engy_mock.scripting.mistakes import MistakenFile
+
+    return MistakenFile((f"{place}: {message}",))
+
+
+def _read_again(known: "Scenario", path: Path) -> "Scenario":
+    """The scenario that is known, unless the path leads to another file."""
+    return known if realpath(known.source) == realpath(path) else _read(path)

@@ -6,28 +6,46 @@ A word is the same in Python, in scenario files and in messages. To add one, wri
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
-ENDPOINTS = (
-    "chat",
-    "completions",
-    "messages",
-    "responses",
-    "inference",
-    "models",
-    "count_tokens",
-    "records",
-)
-"""What a call can be for; the last three ask for no answer of a model."""
+Endpoint = Literal[
+    "chat", "completions", "messages", "responses", "inference", "models", "count_tokens", "records"
+]
+
+ENDPOINTS: tuple[str, ...] = get_args(Endpoint)
+"""What a call can be for; the last three ask for no answer of a model, and are met by rules that name them."""
+
+
+class Words(TypedDict, total=False):
+    """The words of `when`; see the functions of these names."""
+
+    endpoint: Endpoint
+    surface: Literal["v1", "v5"]
+    model: str
+    stream: bool
+    says: str
+    system: str
+    offers: str
+    tool_result: bool | str
+    key: str
+    header: Mapping[str, str]
+    field: Mapping[str, Any]
+    refused: int
+
 
 Word = Callable[[Asked, Any], str | None]
 """None if a request fits, else the reason why it does not."""
 
 MATCHERS: dict[str, Word] = {}
+
+
+def meaning(word: Word) -> str:
+    """What a word of `when` looks at, in a sentence."""
+    return " ".join((word.__doc__ or "").split())
 
 
 def matcher(word: Word) -> Word:
@@ -125,17 +143,24 @@ def refused(asked: Asked, status: int) -> str | None:
     return _equal("refused", asked.refused, status)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """One thing that a rule demands; `value` is None where a function looks at the request.
+    """One thing that a rule demands; `value` is None where a `function` looks at the request.
 
-    `mark` is what requests that can fit have in common, for looking rules up; None if that cannot be told.
+    `mark` is what requests that can fit have in common, for looking rules up, and `same` what conditions that
+    look at the same thing have in common; None if that cannot be told.
     """
 
     word: str
     value: Any
     check: Callable[[Asked], str | None]
     mark: Hashable = None
+    function: Callable[[GenerationRequest], object] | None = None
+
+    @property
+    def same(self) -> Hashable:
+        """What equal conditions share; a function is the same as itself alone."""
+        return self.mark if self.function is None else id(self.function)
 
 
 def conditions(
@@ -157,17 +182,18 @@ def conditions(
     for function in functions:
         if not callable(function):
             raise MockError(f"when takes functions and words like says=, got {function!r:.80}")
-        made.append(Condition(getattr(function, "__name__", "the function"), None, _asking(function)))
+        name = getattr(function, "__name__", "the function")
+        made.append(Condition(name, None, _asking(function), None, function))
     return tuple(made)
 
 
 MAPPED = frozenset({"header", "field"})
 """The words that take a mapping and make a condition of each of its items."""
 
-SAID = frozenset({"says", "system"})
+LOOKED_FOR = frozenset({"says", "system", "tool_result"})
 """The words that look for a text in what was said."""
 
-MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", "refused", *MAPPED, *SAID})
+MARKED = frozenset({"endpoint", "surface", "model", "stream", "offers", "key", "refused", *MAPPED, *LOOKED_FOR})
 """The words whose values can be looked up in a request."""
 
 
@@ -176,30 +202,48 @@ def _mark(word: str, value: Any) -> Hashable:
         return None
     if word in MAPPED:
         name, wanted = value
-        # Equal values of different types are different fields.
-        return (word, name, type(wanted), wanted) if isinstance(wanted, str | int | float | bool) else None
+        frozen = _frozen(wanted)
+        return None if frozen is None else (word, name, frozen)
     return (word, value)
 
 
-def marks(
-    asked: Asked,
-    fields: Iterable[str],
-    headers: Iterable[str],
-    says: Iterable[str] = (),
-    system: Iterable[str] = (),
-) -> Iterator[Hashable]:
+def _frozen(value: object) -> Hashable:
+    """What equal fields have in common; None where there may be no such thing."""
+    if value is None or isinstance(value, str | int | float):
+        # A field that is true is not one that is 1.
+        return (isinstance(value, bool), value)
+    if isinstance(value, list):
+        inner = tuple([_frozen(item) for item in value])
+        return None if None in inner else ("list", tuple([one[1] for one in inner]))  # type: ignore[index]
+    if isinstance(value, dict):
+        items = {key: _frozen(item) for key, item in value.items()}
+        if None in items.values():
+            return None
+        return ("dict", frozenset([(key, one[1]) for key, one in items.items()]))  # type: ignore[index]
+    return None
+
+
+def marks(asked: Asked, looks: Mapping[str, Iterable[str]]) -> Iterator[Hashable]:
     """The marks that a request has.
 
-    `fields` and `headers` are the paths and names worth looking at, `says` and `system` the texts.
+    `looks` are the paths and the names of headers worth looking at, and the texts worth looking for, by the words
+    that want them.
     """
-    said = asked.request.last_user_text if asked.request is not None else ""
-    for text in says:
+    messages = _messages(asked)
+    last = messages[-1] if messages else None
+    result = last.text if last is not None and last.role == "tool" else None
+    said = asked.request.last_user_text if asked.request is not None and looks["says"] else ""
+    turns = [message.text for message in messages if message.role == "system"] if looks["system"] else []
+    for text in looks["says"]:
         if text in said:
             yield "says", text
-    turns = [message.text for message in _messages(asked) if message.role == "system"] if system else []
-    for text in system:
+    for text in looks["tool_result"]:
+        if result is not None and text in result:
+            yield "tool_result", text
+    for text in looks["system"]:
         if any(text in turn for turn in turns):
             yield "system", text
+    yield "tool_result", result is not None
     yield "endpoint", asked.endpoint
     yield "surface", asked.surface
     yield "stream", asked.is_streamed
@@ -211,17 +255,12 @@ def marks(
         yield "model", request.model.partition("/")[2]
         for tool in request.tools:
             yield "offers", tool.name
-    for path in fields:
-        value = at(asked.body, path)
-        if isinstance(value, str | int | float | bool):
-            yield "field", path, type(value), value
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                # 1 and 1.0 are the same field.
-                yield "field", path, float if isinstance(value, int) else int, value
-    for name in headers:
+    for path in looks["field"]:
+        yield "field", path, _frozen(at(asked.body, path))
+    for name in looks["header"]:
         sent = asked.headers.get(name)
         if sent is not None:
-            yield "header", name, str, sent
+            yield "header", name, _frozen(sent)
 
 
 TYPES: dict[str, tuple[type, ...]] = {

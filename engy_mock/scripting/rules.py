@@ -75,14 +75,26 @@ class Rule:
         return "refused" in self.words
 
     @property
+    def is_for_pages(self) -> bool:
+        """Whether it may be for pages too, like the list of models: it says so by naming their endpoint."""
+        return "endpoint" in self.words
+
+    @property
+    def lets_through(self) -> bool:
+        """Whether it leaves requests to the model, and to no rule behind it."""
+        return self.answers == (let_through,)
+
+    @property
     def is_used_up(self) -> bool:
         """It has been used as often as it may be."""
         return self.times is not None and self.used >= self.times
 
     def mismatches(self, asked: Asked) -> list[str]:
         """Why it does not fit; empty if it does."""
-        reasons = (condition.check(asked) for condition in self.conditions)
-        return [reason for reason in reasons if reason is not None]
+        reasons = [reason for condition in self.conditions if (reason := condition.check(asked)) is not None]
+        if asked.is_page and not self.is_for_pages:
+            reasons.append(f"it does not name endpoint={asked.endpoint!r}")
+        return reasons
 
     def fits(self, asked: Asked, known: dict[Any, bool]) -> bool:
         """Whether all conditions hold; `known` remembers what has been looked at for this request already."""
@@ -137,6 +149,10 @@ class Chosen:
     def description(self) -> str | None:
         """The rules that take part, for the journal."""
         return " + ".join([used.rule.description for used in self.used]) or None
+
+
+def let_through(request: GenerationRequest) -> None:
+    """The answer of a rule that leaves a request to the model, and to no rule behind it."""
 
 
 def settled(answer: Answer, request: GenerationRequest | None) -> Reply | Refusal | None:

@@ -170,7 +170,7 @@ class Stage:
                     self._refresh()
 
     def count(self) -> None:
-        """A request has come as far as the rules."""
+        """A request for an answer of a model has come as far as the rules."""
         if self._scenes:
             with self._lock:
                 now = self._now()

@@ -7,7 +7,7 @@ from engy_mock.scripting.fault import Fault, made
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.pace import timing
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Rule, answers_of
+from engy_mock.scripting.rules import Rule, answers_of, let_through
 from engy_mock.scripting.sayings import check_calls, check_logprobs, check_reply
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
@@ -23,8 +23,9 @@ Faults = Sequence[Wanted] | Wanted
 
 
 class When:
-    """For requests that fit: `reply`, `refuse`, `faults`. Each call writes one rule and gives back the `When`.
+    """For requests that fit: `reply`, `refuse`, `let_through`, `faults`.
 
+    Each call writes one rule and gives back the `When`.
     Any rule takes `faults` (of the catalogue, by class, name or mapping, or functions of events), `times` (how
     often it may be used), `rate` (the share of fitting requests that it is for, 0 to 1), `delay` (seconds of mock
     time before the first byte) and `pace` (pieces a second).
@@ -121,6 +122,21 @@ class When:
             param=param,
         )
         return self._write((refusal,), times, rate, marring(faults, delay))
+
+    def let_through(
+        self,
+        *,
+        faults: Faults = (),
+        times: int | None = None,
+        rate: float = 1.0,
+        delay: float | None = None,
+        pace: float | None = None,
+    ) -> "When":
+        """Leave these requests to the model, which answers in its own words: no rule behind this one has a say.
+
+        `engy.when(says="weather").let_through()` before `engy.when().refuse(500)` refuses all but those.
+        """
+        return self._write((let_through,), times, rate, marring(faults, delay, pace))
 
     def faults(
         self,

@@ -99,7 +99,10 @@ class Inside:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            raise MockError("asynchronous clients inside the process need a loop of asyncio") from None
+            raise MockError(
+                "asynchronous clients inside the process need a loop of asyncio: under another kind, like trio's, "
+                "use http_client() in a thread, or a client of your own with engy.base_url"
+            ) from None
         await asyncio.sleep(0)
 
     async def wait_on_loop(self, seconds: float, age: int) -> None:

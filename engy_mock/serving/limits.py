@@ -7,7 +7,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Caps and deadlines, in bytes and in seconds of the wall ("Input", Q-11 to Q-19).
+    """Caps and deadlines, in bytes and in seconds of the wall.
 
     `body_bytes` counts what a compressed body unpacks to. `header_seconds` run from the first byte of a
     request, `body_seconds` from the end of its head, `idle_seconds` between requests. `lingering_seconds` is

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Protocol
 
 from engy_mock.vocabulary.errors import MockError
@@ -63,6 +63,13 @@ def _checked(now: object) -> float:
     return float(now)
 
 
+class PatientClock(StandingClock):
+    """A standing clock that goes along with clients: who was told to wait finds that time when he comes again.
+
+    Who is refused with `Retry-After: 42` and sends the same again, at once or not, is answered 42 seconds later.
+    """
+
+
 class WallClock:
     """The machine's own time; pauses really wait."""
 
@@ -77,6 +84,19 @@ class WallClock:
 
 monotonic = time.monotonic
 """Seconds on the machine's monotonic clock, for schedules and durations on the wall."""
+
+
+def standing_today() -> StandingClock:
+    """A standing clock that begins now: dates are right for clients that look at the machine's time."""
+    return StandingClock(float(int(time.time())))
+
+
+def unix_time(date: str) -> float | None:
+    """The Unix time that a date in a header names; None for what is no date."""
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def http_date(now: float) -> str:

@@ -85,7 +85,7 @@ class TokenLogprob:
 class Choice:
     """One answer: pieces of reasoning (None if the model did not reason), pieces of text, tool calls.
 
-    A piece is one token, or the fewest tokens that make whole characters (E-121). `logprobs` has one tuple
+    A piece is one token, or the fewest tokens that make whole characters. `logprobs` has one tuple
     of entries for each piece of text. `prompt_logprobs` are the scored tokens of a raw prompt, `prompt_text`
     the echoed prompt. `stop_sequence` is the text that matched, if one did. `response` is what an inference
     call is answered in place of text. `token_ids` are those of the text; `output_ids` all that were made, marks

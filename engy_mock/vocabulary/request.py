@@ -77,7 +77,7 @@ class Conversation:
 
     @property
     def is_prefilled(self) -> bool:
-        """The last turn is the assistant's, so the model continues it (E-96)."""
+        """The last turn is the assistant's, so the model continues it."""
         return self.messages[-1].role == "assistant"
 
 
@@ -130,7 +130,7 @@ class ResponseFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingWish:
-    """What was said about reasoning, in the order in which it counts (E-127)."""
+    """What was said about reasoning, in the order in which it counts."""
 
     effort: Effort | None = None
     enabled: bool | None = None

@@ -186,11 +186,17 @@ def test_copies_count_a_prompt_once(engy):
     assert usage.cached_tokens == (usage.prompt_tokens - 1) // 64 * 64
 
 
+def crowd(engy):
+    """Take the only place that there is."""
+    engy.settings.capacity = 1
+    engy.gateway.fleet.enter(None)
+
+
 @pytest.mark.parametrize(
     ("spoil", "status"),
     [
         (lambda engy: setattr(engy.accounts.default, "balance_micro", 0), 402),
-        (lambda engy: setattr(engy.settings, "capacity", 0), 429),
+        (crowd, 429),
         (lambda engy: engy.when().refuse(500, times=1), 500),
         (lambda engy: engy.catalog.mark("glm-5.2", is_available=False), 404),
     ],

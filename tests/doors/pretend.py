@@ -27,6 +27,10 @@ class Settings:
     pace: Any = "instant"
     pace_by_model: Mapping[str, Any] = field(default_factory=dict)
 
+    @staticmethod
+    def of(wanted: "Settings | None") -> "Settings":
+        return wanted or Settings()
+
 
 class Catalog:
     def __init__(self) -> None:
@@ -54,6 +58,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
     annex: Callable[[], str] | None = None
+    replay: object = None
     looks_at_heads: bool = False
 
     def before_body(self, call: Call, note: Callable[[Any], None] | None = None) -> None:

@@ -25,6 +25,13 @@ def test_every_public_name_is_there():
         assert name in dir(engy_mock)
 
 
+def test_the_list_of_public_names_is_all_of_them():
+    assert sorted(engy_mock.__all__) == sorted([*engy_mock._HOMES, "__version__"])
+    everything: dict[str, object] = {}
+    exec("from engy_mock import *", everything)
+    assert set(engy_mock.__all__) <= everything.keys()
+
+
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="module 'engy_mock' has no attribute 'Nope'"):
         _ = engy_mock.Nope

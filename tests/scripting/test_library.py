@@ -11,9 +11,9 @@ import yaml
 from engy_mock import EngyMock
 from engy_mock.cli import main
 from engy_mock.scripting.fault import told
-from engy_mock.scripting.forms import schema
 from engy_mock.scripting.library import Library, shipped
 from engy_mock.scripting.scenario import Scenario
+from engy_mock.scripting.schema import schema
 from engy_mock.serving.limits import Limits
 from tests.doors.raw import PATIENCE
 from tests.scripting.captured import Capture
@@ -24,7 +24,7 @@ NAMES = sorted(path.stem for path in shipped().iterdir())
 LEAST = 45
 """So many scenarios have been promised at least."""
 
-CROWDS = {"crowded": 6}
+CROWDS = {"crowded": 6, "full-queue": 6}
 """How many answers are under way meanwhile, where that matters."""
 
 

@@ -88,12 +88,12 @@ def test_a_scene_that_is_over_goes_nowhere(leave):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"clock": "wal"}, "clock= takes 'wall', 'standing' or a clock, got 'wal'"),
-        ({"clock": WallClock}, "clock= takes 'wall', 'standing' or a clock"),
+        ({"clock": "wal"}, "clock= takes 'standing', 'today', 'patient', 'wall' or a clock, got 'wal'"),
+        ({"clock": WallClock}, "clock= takes 'standing', 'today', 'patient', 'wall' or a clock"),
         ({"seed": []}, "seed= takes a whole number of at most 64 bits, got []"),
         ({"seed": True}, "seed= takes a whole number of at most 64 bits, got True"),
         ({"seed": 10**400}, "seed= takes a whole number of at most 64 bits, got 1000"),
-        ({"settings": 5}, "settings= takes a Settings, got 5"),
+        ({"settings": 5}, "settings= takes Settings or a mapping, got 5"),
         ({"scenarios": 5}, "a scenario is a name, a path or a Scenario, got 5"),
         ({"scenario_folders": 5}, "scenario_folders= takes paths, got 5"),
         ({"time_scale": None}, "time_scale= takes a number from 0, got None"),

@@ -297,7 +297,9 @@ def test_terms_are_given_back(engy: EngyMock, tmp_path: Any):
     assert (engy.accounts.default.max_concurrent, engy.accounts.default.requests_per_minute) == (None, None)
     path = tmp_path / "wrong.yaml"
     path.write_text("description: x\naccount: {discount_percent: {glm-5.22: 5}}", encoding="utf-8")
-    with pytest.raises(MockError, match=r"account: unknown model 'glm-5.22' .* Did you mean 'glm-5.2'"):
+    with pytest.raises(
+        MockError, match=r"account.discount_percent: unknown model 'glm-5.22' .* Did you mean 'glm-5.2'"
+    ):
         engy.scenario(path)
     path.write_text("description: x\naccount: {max_concurent: 5}", encoding="utf-8")
     with pytest.raises(MockError, match=r"line 2, account.max_concurent: .* Did you mean 'max_concurrent'"):

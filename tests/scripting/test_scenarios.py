@@ -10,7 +10,8 @@ import yaml
 
 from engy_mock import EngyMock, MockError
 from engy_mock.books.fleet import WORKERS, Worker
-from engy_mock.scripting.forms import schema
+from engy_mock.gateway.settings import described
+from engy_mock.scripting.schema import schema
 from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
 
@@ -100,25 +101,46 @@ def test_everything_that_a_file_can_say(engy, folder):
         ("description: x\nrules:\n  - times: 0\n    reply: x", "line 3, rules[0].times: 0 is not allowed"),
         ("description: x\nrules:\n  - rate: 2\n    reply: x", "line 3, rules[0].rate: 2 is not allowed"),
         ("description: x\nrules:\n  - reply: x\n    times: '2'", "line 4, rules[0].times"),
-        ("description: x\nrules:\n  - reply: x\n    refuse: 429", "line 3, rules[0]: a rule has a reply or"),
-        ("description: x\nrules:\n  - when: {}", "line 3, rules[0]: a rule needs reply, refuse, faults"),
-        ("description: x\nrules:\n  - refuse: 200", "line 3, rules[0]: refuse takes a status from 400"),
+        (
+            "description: x\nrules:\n  - reply: x\n    refuse: 429",
+            "line 3, rules[0]: a rule has one of reply, refuse, let_through, not reply and refuse",
+        ),
+        (
+            "description: x\nrules:\n  - when: {}",
+            "line 3, rules[0]: a rule needs reply, refuse, let_through, faults",
+        ),
+        (
+            "description: x\nrules:\n  - refuse: 200",
+            "line 3, rules[0].refuse: 200 is not allowed: input should be greater than or equal to 400",
+        ),
         (
             'description: x\nrules:\n  - refuse: {status: 429, headers: {x: "a\\nb"}}',
-            "line 3, rules[0]: header 'x'",
+            "line 3, rules[0].refuse: header 'x'",
         ),
         (
             "description: x\nrules:\n  - refuse: 429\n  - faults: [rest]",
-            "line 4, rules[1]: unknown fault kind 'rest'. Did you mean 'reset'?",
+            "line 4, rules[1].faults[0]: unknown fault kind 'rest'. Did you mean 'reset'?",
         ),
         (
             "description: x\nrules:\n  - faults: [{kind: reset, afer: 2}]",
-            "line 3, rules[0]: reset: unknown parameter 'afer'. Did you mean 'after'?",
+            "line 3, rules[0].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
+        ),
+        (
+            "description: x\nrules:\n  - refuse: 429\n    faults:\n      - kind: retry-after\n        form: dat",
+            "line 6, rules[0].faults[0].form: retry-after: form is 'dat': ",
+        ),
+        (
+            "description: x\nrules:\n  - refuse: 429\n    faults:\n      - kind: retry-after\n        form: dat",
+            "Did you mean 'date'?",
+        ),
+        (
+            "description: x\nrules:\n  - faults:\n      - kind: reset\n        after: -1",
+            "line 5, rules[0].faults[0].after: reset: after is -1: input should be greater than or equal to 0",
         ),
         ("description: x\nrules:\n  - faults: [{after: 2}]", "line 3, rules[0].faults[0].kind: kind is missing"),
         (
             "description: x\nrules:\n  - when: {stream: false}\n    faults: [stall-with-comments]",
-            "line 3, rules[0]: fault 'stall-with-comments' can never apply",
+            "line 4, rules[0].faults[0]: fault 'stall-with-comments' can never apply",
         ),
         (
             "description: x\nphases:\n  - name: a\n  - name: a",
@@ -136,7 +158,7 @@ def test_everything_that_a_file_can_say(engy, folder):
         ),
         ("description: x\nmodels: {glm-5.22: {context: 5}}", "unknown model 'glm-5.22'. Did you mean 'glm-5.2'?"),
         ("description: x\ninclude: [../../etc/passwd]", "line 2, include[0]"),
-        ("description: x\ninclude: [nowhere]", "include: there is no scenario 'nowhere'"),
+        ("description: x\ninclude: [nowhere]", "s.yaml, line 2, include[0]: there is no scenario 'nowhere'"),
         ("- 1", "a scenario is a mapping with description and rules, got list"),
         ("", "a scenario is a mapping with description and rules, got NoneType"),
     ],
@@ -147,6 +169,84 @@ def test_mistakes_have_a_place(folder, text, said):
     with pytest.raises(MockError) as caught:
         EngyMock(scenarios=[path])
     assert said in str(caught.value)
+
+
+MANY = """\
+descripton: x
+include: [nowhere]
+settings: {stirct: true, capacity: 0}
+models: {glm-5.22: {context: 5}}
+rules:
+  - when: {endpoint: chatt, sys: a}
+    faults: [{kind: reset, afer: 1, rate: 2}, rest]
+  - refuse: {status: 429, headers: {x: "a\\nb"}}
+    faults: [{kind: reset, afer: 1, rate: 2}, rest]
+  - reply: [{txt: x}, y]
+phases:
+  - name: calm
+    until: {request: 1}
+    next: strom
+    rules: [{times: 0, reply: x}, {delay: 1, faults: [crfl]}]
+  - name: storm
+"""
+
+ALL_OF_THEM = [
+    "line 1, description: description is missing",
+    "line 1, descripton: unknown key 'descripton'. Did you mean 'description'?",
+    "line 2, include[0]: there is no scenario 'nowhere'.",
+    "line 3, settings.stirct: there is no setting 'stirct'. Did you mean 'strict'?",
+    "line 3, settings.capacity: setting capacity is 0: input should be greater than or equal to 1",
+    "line 4, models.glm-5.22: unknown model 'glm-5.22'. Did you mean 'glm-5.2'?",
+    "line 6, rules[0].when.endpoint: chatt is not allowed: ",
+    "line 6, rules[0].when.sys: unknown key 'sys'. Did you mean 'says'?",
+    "line 8, rules[1].refuse: header 'x'",
+    "line 9, rules[1].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
+    "line 9, rules[1].faults[0].rate: reset: rate is 2: ",
+    "line 9, rules[1].faults[1]: unknown fault kind 'rest'. Did you mean 'reset'?",
+    "line 10, rules[2].reply[0].txt: unknown key 'txt'. Did you mean 'text'?",
+    "line 13, phases[0].until.request: unknown key 'request'. Did you mean 'requests'?",
+    "line 14, phases[0].next: there is no phase 'strom'. Did you mean 'storm'?",
+    "line 15, phases[0].rules[0].times: 0 is not allowed: ",
+    "line 15, phases[0].rules[1].faults[0]: unknown fault kind 'crfl'. Did you mean 'crlf'?",
+]
+
+
+def test_all_mistakes_are_told_at_once(folder):
+    """Whatever can be looked at is, though something else is wrong; each mistake stands in a line."""
+    path = written(folder, "many", MANY)
+    checked = run("check", str(path))
+    assert checked.returncode == 1
+    lines = checked.stderr.splitlines()
+    assert all(line.startswith(f"{path}, line ") for line in lines)
+    found = sorted(line.removeprefix(f"{path}, ") for line in lines)
+    assert len(found) == len(ALL_OF_THEM)
+    for line, wanted in zip(found, sorted(ALL_OF_THEM), strict=True):
+        assert line.startswith(wanted), line
+
+
+def test_mistakes_of_included_files_are_told_with_the_rest(folder):
+    """A broken file that is included names its own lines; circles name the include that closes them."""
+    outer = written(folder, "outer", "description: x\ninclude:\n  - inner\n  - other\nrulez: []")
+    inner = written(folder, "inner", "description: x\ninclude: [outer]\nrules: [{refuse: 4290}]")
+    written(folder, "other", "description: x")
+    lines = run("check", "outer", "nowhere", "--scenarios", str(folder)).stderr.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [
+        f"{outer}, line 5, rulez",
+        f"{inner}, line 3, rules[0].refuse",
+        f"{inner}, line 2, include[0]",
+        "nowhere",
+    ]
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenario_folders=[folder], scenarios=["inner"])
+    assert "rules[0].refuse" in str(caught.value)
+
+
+def test_what_includes_a_broken_file_tells_the_lines_of_that_file(folder):
+    written(folder, "outer", "description: x\ninclude: [inner]")
+    inner = written(folder, "inner", "description: x\nrules: [{refuse: 4290}]")
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenario_folders=[folder], scenarios=["outer"])
+    assert str(caught.value).startswith(f"{inner}, line 2, rules[0].refuse: 4290 is not allowed")
 
 
 @pytest.mark.parametrize(
@@ -201,8 +301,11 @@ def test_circles_are_told(folder):
     written(folder, "a", "description: x\ninclude: [b]")
     written(folder, "b", "description: x\ninclude: [c]")
     written(folder, "c", "description: x\ninclude: [a]")
-    with pytest.raises(MockError, match=r"scenarios include each other: a > b > c > a"):
+    with pytest.raises(MockError) as caught:
         EngyMock(scenario_folders=[folder], scenarios=["a"])
+    assert str(caught.value) == (
+        f"{folder / 'c.yaml'}, line 2, include[0]: scenarios include each other: a > b > c > a"
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,7 +339,7 @@ def test_replies_of_files_say_what_an_answer_can_say(folder, reply, said):
     path = written(folder, "s", f"description: x\nrules:\n  - reply: {reply}")
     with pytest.raises(MockError) as caught:
         EngyMock(scenarios=[path])
-    assert f"line 3, rules[0]: {said}" in str(caught.value)
+    assert f"line 3, rules[0].reply{'[1]' if reply[0] == '[' else ''}: {said}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -426,14 +529,42 @@ def test_pages_and_natural_refusals_meet_rules_too(engy):
     assert send(engy, "/v1/messages/count_tokens", body).status == 529
 
 
+def test_pages_meet_rules_that_name_them_alone(engy, folder):
+    """A client that looks at the models first neither uses up a rule nor ends a phase."""
+    import httpx2
+
+    models = f"{engy.base_url}/models"
+    engy.when().refuse(429, times=1)
+    engy.when(header={"x-team": "red"}).faults("reset-before-headers")
+    engy.when(key=engy.api_key, stream=False).refuse(503)
+    assert httpx2.get(models, headers={"x-team": "red"}).status_code == 200
+    assert "it does not name endpoint='models'" in engy.journal.last.mismatches[0]
+    assert send(engy, "/v1/messages/count_tokens", body_for("messages", stream=False)).status == 200
+    assert ask(engy).status == 429
+    engy.reset()
+    text = "description: x\nphases: [{name: a, until: {requests: 1}}, {name: b, rules: [{refuse: 503}]}]"
+    scene = engy.scenario(written(folder, "phased", text))
+    for _ in range(3):
+        assert httpx2.get(models).status_code == 200
+    assert scene.phase == "a"
+    assert [ask(engy).status for _ in range(2)] == [200, 503]
+    assert httpx2.get(models).status_code == 200
+
+
 def test_schema_and_reader_agree():
     """The JSON Schema says yes to what the reader takes, and no to what it does not."""
-    document = schema()
+    document = schema(described())
     jsonschema.Draft202012Validator.check_schema(document)
     validator = jsonschema.Draft202012Validator(document)
     assert validator.is_valid(yaml.safe_load(FULL))
     assert validator.is_valid(yaml.safe_load(PHASES))
+    assert validator.is_valid({"description": "x", "rules": [{"let_through": True}]})
+    assert validator.is_valid({"description": "x", "settings": {"workers": [{"zdr": True}], "pace": "slow"}})
     wrongs: list[object] = [
+        {"description": "x", "settings": {"stirct": True}},
+        {"description": "x", "settings": {"capacity": 0}},
+        {"description": "x", "rules": [{"let_through": False}]},
+        {"description": "x", "rules": [{"refuse": 200}]},
         {"description": "x", "rulez": []},
         {"description": "x", "rules": [{"faults": ["rest"]}]},
         {"description": "x", "rules": [{"faults": [{"kind": "reset", "afer": 1}]}]},
@@ -443,6 +574,39 @@ def test_schema_and_reader_agree():
     ]
     for wrong in wrongs:
         assert not validator.is_valid(wrong), wrong
+
+
+VALUES = [("$defs", "Tempo"), ("$defs", "Worker")]
+"""Values of settings that are explained as a whole."""
+
+
+def parts(document, place=()):
+    """Each part of a JSON Schema that is a property, with its place."""
+    if isinstance(document, dict):
+        for word, value in document.items():
+            if word == "properties":
+                for name, own in value.items():
+                    yield (*place, name), own
+            yield from parts(value, (*place, word))
+    elif isinstance(document, list):
+        for number, item in enumerate(document):
+            yield from parts(item, (*place, number))
+
+
+def test_editors_can_show_what_every_key_means():
+    """Each key of a file and each parameter of a kind has a sentence in the JSON Schema."""
+    silent = [
+        place
+        for place, own in parts(schema(described()))
+        if place[-1] != "kind" and place[:2] not in VALUES and not str(own.get("description", "")).endswith(".")
+    ]
+    assert not silent
+    forms = schema()["$defs"]
+    assert forms["WhenForm"]["properties"]["says"]["description"] == (
+        "The last user turn, or the raw prompt, contains the text."
+    )
+    (reset,) = [one for one in forms["FaultForm"]["oneOf"] if one["properties"]["kind"]["const"] == "reset"]
+    assert "get through first" in reset["properties"]["after"]["description"]
 
 
 def run(*arguments):
@@ -463,4 +627,4 @@ def test_the_command_line_checks_lists_and_shows(folder):
     assert "good" in listed.stdout
     assert "Calm, a storm by count" in listed.stdout
     assert run("scenarios", "show", "good", "--scenarios", str(folder)).stdout == PHASES
-    assert json.loads(run("scenarios", "schema").stdout) == schema()
+    assert json.loads(run("scenarios", "schema").stdout) == schema(described())

@@ -8,6 +8,8 @@ import pytest
 from openai import OpenAI
 
 from engy_mock import MockError, Reply, ToolCall
+from engy_mock.scripting.notation import Sheet
+from engy_mock.scripting.scenario import from_sheet
 
 USER: list[Any] = [{"role": "user", "content": "What is the weather in Paris?"}]
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
@@ -76,6 +78,32 @@ def test_times_and_order(engy, ask):
     engy.when(says="weather").reply("first", times=2)
     engy.when().reply("second")
     assert [ask().message.content for _ in range(4)] == ["first", "first", "second", "second"]
+
+
+def test_let_through_leaves_requests_to_the_model(engy, ask):
+    """In Python and in a file: the model's own words, though a rule behind would refuse, and strict or not."""
+    own = ask().message.content
+    engy.settings.strict = True
+    engy.when(says="weather").let_through(times=1)
+    engy.when().reply("Mine.")
+    engy.when().faults("html-error")
+    assert ask().message.content == own
+    assert engy.journal.last.rule == "when(says='weather')"
+    with pytest.raises(openai.InternalServerError):
+        ask()
+    engy.reset()
+    document = {"description": "x", "rules": [{"when": {"says": "weather"}, "let_through": True}, {"refuse": 503}]}
+    engy.scenario(from_sheet(Sheet("here", document), "through"))
+    assert ask().message.content == own
+    with pytest.raises(openai.InternalServerError):
+        ask([{"role": "user", "content": "Hello"}])
+
+
+def test_let_through_may_be_late_and_marred(engy, ask):
+    engy.when().let_through(faults=["id-null"], delay=2)
+    engy.when().refuse(500)
+    assert ask().finish_reason == "stop"
+    assert engy.journal.last.faults == ("id-null", "delay seconds=2")
 
 
 def test_a_function_decides(engy, ask):

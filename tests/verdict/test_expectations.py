@@ -155,7 +155,7 @@ def test_the_journal_reads_well(engy):
     assert "-> 429  'capacity is exhausted'" in lines[2]
     assert engy.journal.where(status=429)[0].error == "capacity is exhausted"
     assert [entry.number for entry in engy.journal.where(lambda entry: bool(entry.faults), endpoint="chat")] == [1]
-    with pytest.raises(AttributeError):
+    with pytest.raises(MockError, match=r"where: entries have no 'stauts'. Did you mean 'status'\?"):
         engy.journal.where(stauts=429)
 
 

@@ -103,7 +103,8 @@ def worker(draft: Draft) -> None:
 
 
 def capacity(draft: Draft) -> None:
-    draft.gateway.settings.capacity = 0
+    draft.gateway.fleet.enter(None)
+    draft.gateway.settings.capacity = 1
 
 
 def concurrency(draft: Draft) -> None:

@@ -6,7 +6,7 @@ import re
 import httpx2
 import pytest
 
-from engy_mock import EngyMock
+from engy_mock import EngyMock, MockError, Settings, Worker
 
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()
 PICTURE = {"type": "image_url", "image_url": {"url": PNG}}
@@ -22,6 +22,44 @@ def post(engy: EngyMock):
             return answer.status_code, answer.json().get("error", {}) and answer.json()["error"]["message"]
 
         yield post
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("stirct", True, "there is no setting 'stirct'. Did you mean 'strict'?"),
+        ("strict", 1, "setting strict is 1: input should be a valid boolean"),
+        ("capacity", 0, "setting capacity is 0: input should be greater than or equal to 1"),
+        ("workers", [{"zdr": "yes"}], "setting workers"),
+        ("allowed_hosts", "example.org", "setting allowed_hosts is 'example.org'"),
+        ("overflow_wording", "engi", "setting overflow_wording is 'engi'"),
+    ],
+)
+def test_settings_are_looked_at_when_they_are_set(engy, name, value, said):
+    """One by one, as a Settings, as a mapping, and as what EngyMock is made with."""
+    with pytest.raises(MockError) as one:
+        setattr(engy.settings, name, value)
+    with pytest.raises(MockError) as mapped:
+        EngyMock(settings={name: value})
+    assert said in str(one.value)
+    assert str(one.value) == str(mapped.value)
+    if name in Settings.__slots__:
+        with pytest.raises(MockError) as made:
+            Settings(**{name: value})
+        assert str(made.value) == str(one.value)
+    assert engy.settings == Settings()
+
+
+def test_settings_take_what_stands_for_their_values(engy):
+    engy.settings.allowed_hosts = {"a.test"}
+    engy.settings.allowed_hosts |= {"b.test"}
+    engy.settings.workers = [Worker(zdr=True)]
+    assert engy.settings.allowed_hosts == frozenset({"a.test", "b.test"})
+    assert engy.settings.workers == (Worker(zdr=True),)
+    engy.reset()
+    assert engy.settings == Settings()
+    with pytest.raises(MockError, match="settings= takes Settings or a mapping, got 5"):
+        EngyMock(settings=5)  # type: ignore[arg-type]
 
 
 def test_strict_tools(engy, post):

@@ -9,12 +9,17 @@ from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.places import upto
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.refusing import Refusing
+from engy_mock.scripting.retelling import followed, with_choices
 from engy_mock.scripting.sse import Document, rewritten
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.events import Cut, Event, Piece
 from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.request import ToolCall
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Step
+
+MORE = (" Again", ".")
+"""What is said more by an answer that cannot be another."""
 
 TRIES = 8
 """How many other answers are looked at for one that differs: short ones may be equal by chance."""
@@ -54,13 +59,19 @@ class UnstableAnswer(Fault):
     """Answer otherwise each time, whatever seed and temperature are asked for."""
 
     def retold(self, generation: Generation, occasion: Occasion) -> Generation:
-        """Another answer."""
-        for number in range(TRIES if occasion.again is not None else 0):
-            assert occasion.again is not None
+        """Another answer; where nothing else can be said, the same with a word more."""
+        if occasion.again is None:
+            return generation
+        for number in range(TRIES):
             other = occasion.again(f"{occasion.identity.hex()} {number}")
-            if other.choices != generation.choices:
+            if _said(other) != _said(generation):
                 return other
-        return generation
+        return with_choices(generation, lambda choice: followed(choice, *MORE))
+
+
+def _said(generation: Generation) -> list[tuple[str, tuple[ToolCall, ...]]]:
+    """What a client takes from an answer."""
+    return [(choice.whole_text, choice.tool_calls) for choice in generation.choices]
 
 
 def _times_before(own: Fault, occasion: Occasion) -> int:
@@ -97,7 +108,7 @@ class HalfDelivered(Fault):
 
 @fault("replay-differs")
 class ReplayDiffers(Fault):
-    """Take a body that comes again for a new request: another answer under another id, charged again."""
+    """Take a body that comes again for a new request: another text under another id, charged again."""
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """Nothing at first, then another answer."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from engy_mock.scripting.chunks import ALL, CHUNKED, choices, said
 from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.items import ended
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.retelling import cut, middle, with_choices
 from engy_mock.scripting.sse import Document, document, rewritten, with_document
@@ -48,9 +49,12 @@ class NoFinishReason(Fault):
         return rewritten(left, changed)
 
 
-@fault("finish-odd", endpoints=("chat", "completions", "messages"))
+@fault("finish-odd", endpoints=ALL)
 class FinishOdd(Fault):
-    """Give a word as the finish reason that is none: `""`, `None`, `null`, `error`, or any other."""
+    """Give a word as the finish reason that is none: `""`, `None`, `null`, `error`, or any other.
+
+    In responses it is the status of one that has ended.
+    """
 
     value: str = ""
 
@@ -60,6 +64,9 @@ class FinishOdd(Fault):
         def changed(found: Document, _: Frame) -> Document:
             for place, key in reasons(found):
                 place[key] = self.value
+            response = ended(found)
+            if response is not None:
+                response["status"] = self.value
             return found
 
         return rewritten(steps, changed)

@@ -77,7 +77,9 @@ class RetryAfter(Fault):
     """Refuse with this hint to try again, and no other.
 
     `value` is in seconds, whatever the form; `place` is the header, a field of the body, or the words of the
-    message. The status is the refusal's own, or 429.
+    message. The status is the refusal's own, or 429. Dates are of the mock's clock: clients that look at the
+    machine's time wait for them under `clock="today"` or `clock="wall"`, and find them past under a clock that
+    stands where it always begins.
     """
 
     value: Annotated[float, Field(ge=0, le=1e9)] | None = None

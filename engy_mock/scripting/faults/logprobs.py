@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import inf, nan
 from typing import Any
 
-from engy_mock.scripting.chunks import CHUNKED, choices, with_choices
+from engy_mock.scripting.chunks import CHUNKED, choices
 from engy_mock.scripting.fault import Fault, fault
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.retelling import entry, followed
@@ -24,7 +24,7 @@ CHARACTER = "\u2603"
 _LITERALS = (-inf, nan)
 
 
-@fault("logprobs-null", endpoints=CHUNKED)
+@fault("logprobs-null", endpoints=SCORED)
 class LogprobsNull(Fault):
     """Give null as the list of log probabilities; completions have null in their whole place."""
 
@@ -35,12 +35,16 @@ class LogprobsNull(Fault):
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The same without log probabilities."""
 
-        def changed(choice: Document, _: Frame) -> None:
-            told = choice.get("logprobs")
-            if isinstance(told, dict):
-                choice["logprobs"] = {**told, "content": None} if "content" in told else None
+        def changed(found: Document, _: Frame) -> Document:
+            for choice in choices(found):
+                told = choice.get("logprobs")
+                if isinstance(told, dict):
+                    choice["logprobs"] = {**told, "content": None} if "content" in told else None
+            for part in _listing(found):
+                part["logprobs"] = None
+            return found
 
-        return with_choices(steps, changed)
+        return rewritten(steps, changed)
 
 
 @fault("logprob-bytes-missing", endpoints=LISTED)
@@ -197,6 +201,14 @@ def entries(value: Any) -> Iterator[Document]:
         else:
             for item in value.values():
                 yield from entries(item)
+
+
+def _listing(value: Any) -> Iterator[Document]:
+    """The objects in a document that hold a list of tokens."""
+    if isinstance(value, dict) and isinstance(value.get("logprobs"), list):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _listing(item)
 
 
 def _values(found: Document) -> Iterator[tuple[Any, Any]]:

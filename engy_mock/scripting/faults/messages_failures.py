@@ -63,7 +63,7 @@ class Overloaded(Placed):
 
 @fault("content-filter-error", endpoints=("messages",))
 class ContentFilterError(Placed):
-    """Refuse to say what was made: status 400, or the same as the first event of a stream (R-91)."""
+    """Refuse to say what was made: status 400, or the same as the first event of a stream."""
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """The failure alone."""

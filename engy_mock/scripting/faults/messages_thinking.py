@@ -73,7 +73,7 @@ class ThinkingRedacted(Fault):
 
 @fault("signature-strict", endpoints=("messages",))
 class SignatureStrict(Fault):
-    """Check the signatures of reasoning in past turns: one that does not fit is refused with 400 (R-55)."""
+    """Check the signatures of reasoning in past turns: one that does not fit is refused with 400."""
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """A refusal that names the first block that was changed, or nothing."""

@@ -21,7 +21,7 @@ ERROR: dict[str, Any] = {"code": CODE, "message": MESSAGE, "param": None}
 
 @fault("response-failed", endpoints=("responses",))
 class ResponseFailed(Fault):
-    """Fail after some pieces: `response.failed` is the last event, and a whole response has this status (R-69)."""
+    """Fail after some pieces: `response.failed` is the last event, and a whole response has this status."""
 
     after: Count = 0
     code: str = CODE
@@ -62,7 +62,7 @@ class ErrorCodeNull(Fault):
 
 @fault("response-incomplete", endpoints=("responses",))
 class ResponseIncomplete(Fault):
-    """End incomplete, the budget used up by so many pieces of reasoning (R-62)."""
+    """End incomplete, the budget used up by so many pieces of reasoning."""
 
     after: Count = 0
 
@@ -79,7 +79,7 @@ class ResponseIncomplete(Fault):
 
 @fault("response-error-flat", endpoints=("responses",), streams=True, is_free=True)
 class ResponseErrorFlat(Fault):
-    """End the stream after some pieces with an `error` event whose fields stand in the event itself (R-68)."""
+    """End the stream after some pieces with an `error` event whose fields stand in the event itself."""
 
     after: Count = 0
 
@@ -94,7 +94,7 @@ class ResponseErrorFlat(Fault):
 
 @fault("response-error-nested", endpoints=("responses",), streams=True, is_free=True)
 class ResponseErrorNested(Fault):
-    """End the stream after some pieces with an `error` event that has its fields in `error` (R-68)."""
+    """End the stream after some pieces with an `error` event that has its fields in `error`."""
 
     after: Count = 0
 
@@ -123,7 +123,7 @@ class _Failed(Fault):
         return replace(generation, choices=tuple([_first(choice, self.after) for choice in generation.choices]))
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """The response as a failed one: unfinished, and nobody knows what it came to (E-190)."""
+        """The response as a failed one: unfinished, and nobody knows what it came to."""
 
         def change(document: Document, frame: Frame) -> Document:
             match document:

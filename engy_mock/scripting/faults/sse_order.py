@@ -68,13 +68,15 @@ class ReorderedChunks(Fault):
 
 @fault("replayed-stream", streams=True)
 class ReplayedStream(Fault):
-    """Begin the stream anew after some pieces, in the same body."""
+    """Begin the stream anew in the middle, or after some pieces, in the same body."""
 
-    after: Count = 0
+    after: Count | None = None
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The first events, then all of them."""
-        before, rest = parted_steps(steps, self.after)
+        done = list(steps)
+        half = (sum([isinstance(step, Frame) and step.is_piece for step in done]) + 1) // 2
+        before, rest = parted_steps(iter(done), half if self.after is None else self.after)
         begun = [step for step in before if not isinstance(step, Begin)]
         yield from before
         for step in begun:

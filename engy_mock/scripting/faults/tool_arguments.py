@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from engy_mock.scripting.chunks import CHAT, TALKING, calls, fragmented, function, part_of, with_calls
+from engy_mock.scripting.chunks import CALLING, TALKING, calls, fragmented, function, part_of
 from engy_mock.scripting.fault import Fault, fault
+from engy_mock.scripting.items import DELTA, whole_arguments
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.retelling import with_choices
-from engy_mock.scripting.sse import Document, documents, loose, with_document
+from engy_mock.scripting.sse import Document, documents, loose, rewritten, with_document
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.request import ToolCall
@@ -22,14 +23,22 @@ _IN_STRING = re.compile(r'"([^"\\])')
 _PAIR = re.compile("[\U00010000-\U0010ffff]")
 
 
-def _with_form(steps: Iterator[Step], change: Callable[[Any], Any]) -> Iterator[Step]:
-    """The steps with something else in the place of the arguments."""
+def _with_form(
+    steps: Iterator[Step], change: Callable[[Any], Any], *, in_parts: Callable[[Any], Any] | None = None
+) -> Iterator[Step]:
+    """The steps with something else in place of the arguments, and of the parts in which responses tell them."""
 
-    def changed(call: Document) -> None:
-        if "arguments" in function(call):
-            function(call)["arguments"] = change(function(call)["arguments"])
+    def changed(found: Document, _: Frame) -> Document:
+        for call in map(function, calls(found)):
+            if "arguments" in call:
+                call["arguments"] = change(call["arguments"])
+        for item in whole_arguments(found):
+            item["arguments"] = change(item.get("arguments"))
+        if found.get("type") == DELTA and in_parts is not None:
+            found["delta"] = in_parts(found["delta"])
+        return found
 
-    return with_calls(steps, changed)
+    return rewritten(steps, changed)
 
 
 def _with_text(generation: Generation, change: Callable[[str], str]) -> Generation:
@@ -42,25 +51,25 @@ def _with_text(generation: Generation, change: Callable[[str], str]) -> Generati
     return with_choices(generation, changed)
 
 
-@fault("tool-args-empty", endpoints=CHAT)
+@fault("tool-args-empty", endpoints=CALLING)
 class ToolArgsEmpty(Fault):
     """Give an empty text as the arguments."""
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The same with other arguments."""
-        return _with_form(steps, lambda _: "")
+        return _with_form(steps, lambda _: "", in_parts=lambda _: "")
 
 
-@fault("tool-args-null", endpoints=CHAT)
+@fault("tool-args-null", endpoints=CALLING)
 class ToolArgsNull(Fault):
     """Give null as the arguments."""
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The same with other arguments."""
-        return _with_form(steps, lambda _: None)
+        return _with_form(steps, lambda _: None, in_parts=lambda _: None)
 
 
-@fault("tool-args-object", endpoints=CHAT)
+@fault("tool-args-object", endpoints=CALLING)
 class ToolArgsObject(Fault):
     """Give the arguments as an object instead of a text."""
 

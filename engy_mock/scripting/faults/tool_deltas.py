@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from engy_mock.scripting.chunks import CHAT, TALKING, calls, fragmented, function, with_calls
+from engy_mock.scripting.chunks import CALLING, CHAT, TALKING, calls, fragmented, function, with_calls
 from engy_mock.scripting.fault import Fault, fault
-from engy_mock.scripting.sse import Document, documents
+from engy_mock.scripting.items import function_calls
+from engy_mock.scripting.sse import Document, documents, rewritten
 from engy_mock.vocabulary.events import Event, ToolCallDelta
 from engy_mock.vocabulary.wire import Frame, Step
 
@@ -82,13 +83,21 @@ class ToolIndexReused(Fault):
         return _with_index(steps, lambda _: 0)
 
 
-@fault("tool-id-missing", endpoints=CHAT)
+@fault("tool-id-missing", endpoints=CALLING)
 class ToolIdMissing(Fault):
-    """Leave out the ids of tool calls."""
+    """Leave out the ids of tool calls: `id`, or in responses `call_id`."""
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The same without ids."""
-        return with_calls(steps, lambda call: call.pop("id", None))
+
+        def changed(found: Document, _: Frame) -> Document:
+            for call in calls(found):
+                call.pop("id", None)
+            for item in function_calls(found):
+                item.pop("call_id", None)
+            return found
+
+        return rewritten(steps, changed)
 
 
 @fault("tool-id-empty", endpoints=TALKING)

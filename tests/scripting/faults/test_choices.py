@@ -114,7 +114,7 @@ ROWS = [
     Row(fault={"kind": "choices-empty-mid", "after": 2}, check=empty_mid, routes=CHUNKED, forms=STREAMS),
     Row(fault="choices-empty-last", check=empty_last, routes=CHUNKED, forms=STREAMS),
     Row(fault="choices-missing", check=missing_at_once, routes=CHUNKED, forms=STREAMS),
-    Row(fault={"kind": "choices-missing", "after": 99}, check=missing_behind_all, routes=CHUNKED, forms=STREAMS),
+    Row(fault={"kind": "choices-missing", "after": 4}, check=missing_behind_all, routes=CHUNKED, forms=STREAMS),
     Row(fault={"kind": "choices-null", "after": 1}, check=null_mid, routes=CHUNKED, forms=STREAMS),
     Row(fault="choices-interleaved", check=by_turns, routes=("v5 chat", "v5 completions"), request={"n": 2}),
     Row(fault="choices-interleaved", check=by_turns, routes=("completions",), forms=(False,), request=BATCH),

@@ -146,3 +146,35 @@ def test_time_passes_as_a_rule_says(engy):
     seen = ask(engy)
     assert len(seen.writes) == 4
     assert engy.journal.last.faults == ("pace per_second=0.01", "delay seconds=3600")
+
+
+AFTER = sorted(kind for kind, own in fault.catalogue().items() if "after" in own.__dataclass_fields__)
+"""The kinds that happen after so many pieces."""
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("kind", AFTER)
+def test_behind_the_end_nothing_happens(engy, kind, stream):
+    """With more pieces than there are, a kind changes nothing, and is reported: all of them in the same way."""
+    own = fault.catalogue()[kind]
+    route = next(route for route in PATHS if not own.endpoints or route in own.endpoints)
+    if own.is_for_streams is not None and own.is_for_streams is not stream:
+        pytest.skip("for the other form")
+    engy.when().reply("one two three four")
+    calm = ask(engy, route, stream=stream)
+    engy.reset()
+    engy.when().reply("one two three four", faults=[{"kind": kind, "after": 5}])
+    seen = ask(engy, route, stream=stream)
+    entry = engy.journal.last
+    assert (entry.faults, entry.not_applied) == ((), (f"{kind} after=5",))
+    assert (seen.status, seen.body, seen.ending) == (calm.status, calm.body, calm.ending)
+    assert entry.charged_micro > 0
+
+
+def test_the_last_piece_is_a_place(engy):
+    """After as many pieces as there are, all of them get through, and the end does not."""
+    engy.when().reply("one two three four", faults=[Reset(after=4)])
+    seen = ask(engy)
+    assert (seen.ending, engy.journal.last.pieces_sent, engy.journal.last.not_applied) == ("reset", 4, ())
+    assert b"four" in seen.rest
+    assert b'finish_reason":"stop' not in seen.rest

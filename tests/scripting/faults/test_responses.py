@@ -176,8 +176,7 @@ FAILED: list[Any] = [
     ({"kind": "response-failed"}, "server_error"),
     ({"kind": "response-failed", "after": 2}, "server_error"),
     ({"kind": "response-failed", "after": 3}, "server_error"),
-    ({"kind": "response-failed", "after": 5, "code": "rate_limit_exceeded"}, "rate_limit_exceeded"),
-    ({"kind": "response-failed", "after": 99, "code": "vector_store_timeout"}, "vector_store_timeout"),
+    ({"kind": "response-failed", "after": 1, "code": "rate_limit_exceeded"}, "rate_limit_exceeded"),
 ]
 
 
@@ -258,7 +257,7 @@ def test_codes_are_nulled_in_refusals(engy: EngyMock, stream: bool):
 
 
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("after", [0, 2, 3, 4, 99])
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
 @pytest.mark.parametrize("stream", [True, False])
 def test_response_incomplete(engy: EngyMock, route: str, after: int, stream: bool):
     """R-62: the last event is incomplete, all of the budget went into reasoning, and the client pays for it."""
@@ -292,7 +291,7 @@ FLAT = {"code": "server_error", "message": "internal server error", "param": Non
 
 
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("after", [0, 3, 4, 99])
+@pytest.mark.parametrize("after", [0, 2, 3])
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [("response-error-flat", FLAT), ("response-error-nested", {"error": {"type": "server_error", **FLAT}})],

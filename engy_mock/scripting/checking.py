@@ -1,0 +1,67 @@
+"""A file against its form: each key that is wrong is a mistake, and what is left over is looked at too."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from engy_mock.scripting.forms import ScenarioForm, keys_under
+from engy_mock.scripting.mistakes import MistakenFile, Mistakes
+from engy_mock.scripting.notation import Place, Sheet
+from engy_mock.vocabulary.errors import did_you_mean, quoted
+
+
+def checked(sheet: Sheet, mistakes: Mistakes) -> ScenarioForm:
+    """The form that a file fills, without what is wrong with it; raises MistakenFile if nothing is left."""
+    if not isinstance(sheet.value, dict):
+        kind = type(sheet.value).__name__
+        mistakes.add((), f"a scenario is a mapping with description and rules, got {kind}")
+        raise MistakenFile(mistakes.told)
+    try:
+        return ScenarioForm.model_validate(sheet.value)
+    except ValidationError as error:
+        places: list[Place] = []
+        for found in error.errors(include_url=False):
+            # Tags of forms stand in angle brackets; they are no part of the file.
+            place: Place = tuple(step for step in found["loc"] if not str(step).startswith("<"))
+            mistakes.add(place, _complaint(found, place))
+            places.append(place)
+    sound: dict[Any, Any] = sheet.value
+    for place in places:
+        sound = _without(sound, place)
+    try:
+        return ScenarioForm.model_validate({"description": "", **sound})
+    except ValidationError:
+        raise MistakenFile(mistakes.told) from None
+
+
+def _without(form: dict[Any, Any], place: Place) -> dict[Any, Any]:
+    """A file or a phase of it without what stands at a place: a rule goes as a whole, or else a key.
+
+    Something harmless takes the place of a rule or a phase, so that those behind it keep their numbers.
+    """
+    first, *rest = place or ("",)
+    items = form.get(first)
+    if first not in ("rules", "phases") or not rest or not isinstance(items, list):
+        return {key: value for key, value in form.items() if key != first}
+    number = int(rest[0])
+    item = items[number]
+    other: dict[Any, Any] = {"reply": ""} if first == "rules" else {"name": f"mistaken-{number}"}
+    if first == "phases" and isinstance(item, dict) and rest[1:] and rest[1] in item and rest[1] != "name":
+        other = _without(item, tuple(rest[1:]))
+    return {**form, first: [*items[:number], other, *items[number + 1 :]]}
+
+
+def _complaint(found: Any, place: Place) -> str:
+    kind, last = found["type"], place[-1] if place else ""
+    if kind == "extra_forbidden":
+        known = keys_under(place[:-1])
+        hint = did_you_mean(str(last), known) or (f" Known are {', '.join(known)}." if known else "")
+        return f"unknown key {str(last)!r:.80}.{hint}"
+    if kind == "missing":
+        return f"{last} is missing"
+    message = found["msg"][:1].lower() + found["msg"][1:]
+    hint = ""
+    if kind == "literal_error" and isinstance(found["input"], str):
+        expected = [word.strip(" '") for word in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        hint = did_you_mean(found["input"], expected)
+    return f"{quoted(found['input'])} is not allowed: {message}{'.' + hint if hint else ''}"
