@@ -303,7 +303,12 @@ def _lent(
                 raise MockError(f"{place}: {error}") from None
     if "cassette" in asked:
         # A path is seen from the test's own folder, wherever pytest was started.
-        engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
+        try:
+            engy.play(request.path.parent / asked["cassette"], asked.get("replay", "strict"))
+        except MockError as error:
+            raise MockError(f"the marker engy, cassette=: {error}") from None
+    elif "replay" in asked:
+        raise MockError("the marker engy: replay= says how a cassette= is played, and there is none")
     run = _run_of(item)
     if run is None and item.get_closest_marker("engy_campaign") is not None:
         raise MockError(

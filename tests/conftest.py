@@ -52,3 +52,33 @@ def _stays_on_this_machine() -> Iterator[None]:
     yield
     wanted, _wanted_hosts[:] = _wanted_hosts[:], []
     assert not wanted, f"only this machine may be reached, not {wanted}"
+
+
+SAMPLED = {
+    "tests/clients/test_errors_and_retries.py::test_each_status": 4,
+    "tests/clients/test_openai_chat.py::test_a_stream_folds_to_the_whole_answer": 4,
+    "tests/clients/test_openai_responses.py::test_a_stream_folds_to_the_whole_answer": 4,
+    "tests/scripting/faults/test_every_kind.py::test_plans": 12,
+    "tests/scripting/faults/test_every_kind.py::test_plans_for_what_it_is_not_for": 12,
+    "tests/scripting/faults/test_http.py::test_what_arrives": 8,
+    "tests/scripting/faults/test_http_clients.py::test_refusals": 8,
+    "tests/scripting/faults/test_messages_clients.py::test_matrix": 8,
+    "tests/scripting/faults/test_responses.py::test_streams": 8,
+    "tests/scripting/faults/test_responses_clients.py::test_matrix": 8,
+    "tests/scripting/faults/test_sse.py::test_in_the_body": 8,
+    "tests/scripting/faults/test_transport.py::test_on_the_wire": 8,
+    "tests/scripting/test_library.py::test_it_does_what_it_says": 8,
+}
+"""Tests of large tables, most over sockets: one row in so many is of the fast part, the others are `matrix`."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the rows that the fast part leaves out, before marks are looked at."""
+    seen: dict[str, int] = {}
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in SAMPLED:
+            seen[name] = seen.get(name, -1) + 1
+            if seen[name] % SAMPLED[name]:
+                item.add_marker(pytest.mark.matrix)

@@ -20,7 +20,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"model"}),
     frozenset({"scripting", "dialects", "books"}),
     frozenset({"gateway"}),
-    frozenset({"serving", "recording", "verdict"}),
+    frozenset({"serving", "recording", "verdict", "drift"}),
     frozenset({"faults", "mock"}),
     frozenset({"campaigns"}),
     frozenset({"cli", "pytest_plugin"}),

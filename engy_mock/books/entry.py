@@ -29,8 +29,7 @@ Fate = Literal["served", "waiting", "left", "cut off"]
 
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that may be kept, by their names in lower case."""
-    found = {name: headers.get(name) for name in KEPT_HEADERS}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
 
 
 @dataclass(slots=True, kw_only=True)

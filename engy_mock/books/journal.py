@@ -31,10 +31,11 @@ def _weight(entry: Entry) -> int:
         else:
             weight += sum([len(message.text) for message in entry.request.messages])
     for choice in () if entry.generation is None else entry.generation.choices:
-        scored = [entry for piece in choice.logprobs or () for entry in piece]
-        scored += choice.prompt_logprobs or ()
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
-        weight += sum([300 + 40 * len(one.top) for one in scored])
+        if choice.logprobs or choice.prompt_logprobs:
+            scored = [entry for piece in choice.logprobs or () for entry in piece]
+            scored += choice.prompt_logprobs or ()
+            weight += sum([300 + 40 * len(one.top) for one in scored])
     return weight
 
 

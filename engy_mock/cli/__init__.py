@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engy_mock import __version__
 from engy_mock.cli.campaign import add_campaign, split
+from engy_mock.cli.drift import add_verify
 from engy_mock.cli.options import add_serve
 from engy_mock.cli.recording import add_from_cassette, add_record
 from engy_mock.cli.verdict import add_verdict
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
     add_record(commands.add_parser("record", help="pass requests on to a service, and write down what it says"))
     add_campaign(commands.add_parser("campaign", help="run another command under many bad days, and judge it"))
+    add_verify(commands.add_parser("verify", help="say where a server differs from the mock"))
     check = commands.add_parser("check", help="say what is wrong with scenario files and cassettes")
     check.set_defaults(command=_check)
     check.add_argument("scenarios", nargs="+", metavar="SCENARIO", help="name of a scenario, or path of a file")

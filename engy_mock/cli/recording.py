@@ -78,6 +78,7 @@ def record(options: argparse.Namespace) -> int:
             GREETING.format(
                 origin=service.origin, cassette=options.cassette, base_url=thread.origin + service.base, key=said
             ),
+            end="",
             flush=True,
         )
         is_over.wait()

@@ -62,18 +62,15 @@ def serve(given: argparse.Namespace) -> int:
             flush=True,
         )
         if not is_over.wait(LOOKS_EVERY):
-            _load_the_rest(has_control=not files.options["no-control"])
+            _load_the_rest()
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
     return 0
 
 
-def _load_the_rest(*, has_control: bool) -> None:
-    """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
-    import engy_mock.serving.odd
-
-    if has_control:
-        import engy_mock.serving.control  # noqa: F401
+def _load_the_rest() -> None:
+    """Load what odd requests need, once nothing else is to do: nobody should have to wait for it later."""
+    import engy_mock.serving.odd  # noqa: F401
 
 
 def made(files: Files) -> EngyMock:

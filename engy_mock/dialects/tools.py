@@ -47,6 +47,8 @@ _AUTO = _CHOICES["auto"]
 
 def tools(offered: list[ToolForm] | None) -> tuple[Tool, ...]:
     """The tools on offer."""
+    if not offered:
+        return ()
     return tuple(
         [
             Tool(
@@ -54,7 +56,7 @@ def tools(offered: list[ToolForm] | None) -> tuple[Tool, ...]:
                 description=tool["function"].get("description"),
                 parameters=tool["function"].get("parameters"),
             )
-            for tool in offered or ()
+            for tool in offered
         ]
     )
 

@@ -124,6 +124,8 @@ def replayed(exchange: Exchange, recorded: Recorded, settings: Settings) -> Iter
     is_streamed = recorded.frames is not None
     most = 1 if settings.one_event_per_write else MAX_WRITE
     plan = performed(list(_steps(exchange, recorded)), is_streamed=is_streamed, most=most)
+    if recorded.status >= 400 or recorded.ending != "end":
+        exchange.entry.course.plan([step for step, _ in plan])
     return _planned(exchange, recorded, plan)
 
 
@@ -163,6 +165,7 @@ def marred(
     entry.error = None if error is None else error.message
     most = 1 if settings.one_event_per_write else MAX_WRITE
     plan = performed(steps, is_streamed=is_streamed, most=most)
+    entry.course.plan([step for step, _ in plan])
     entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
     return _planned(exchange, recorded, plan)
 

@@ -5,7 +5,7 @@ Sentences may offer choices, `[a|b|c]`, at word borders; how the files are writt
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 from engy_mock.vocabulary.errors import MockError
@@ -38,7 +38,7 @@ class Fact:
     topic: Topic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Corpus:
     """All topics, how the words of a question lead to them, and what is said when nothing leads anywhere."""
 
@@ -51,19 +51,25 @@ class Corpus:
     def topic(self, question: str) -> Topic | None:
         """What a question is about: a fact, else the topic that its words name most often, else None."""
         words = _words(question)
+        telling = list(filter(self.telling_words.__contains__, words))
         known: frozenset[str] = frozenset()
-        for facts in filter(None, map(self.facts_by_key.get, words)):
+        for facts in filter(None, map(self.facts_by_key.get, telling)):
             known = known or frozenset(words)
             for fact in facts:
                 if fact.words <= known:
                     return fact.topic
         best: Topic | None = None
         counts: dict[str, int] = {}
-        for topic in filter(None, map(self.by_word.get, words)):
+        for topic in filter(None, map(self.by_word.get, telling)):
             counts[topic.name] = counts.get(topic.name, 0) + 1
             if best is None or counts[topic.name] > counts[best.name]:
                 best = topic
         return best
+
+    @cached_property
+    def telling_words(self) -> frozenset[str]:
+        """The words that can lead to a topic or a fact."""
+        return frozenset((*self.by_word, *self.facts_by_key))
 
     def all_sentences(self) -> list[str]:
         """Every sentence with its choices, reasoning included, facts last."""

@@ -7,6 +7,7 @@ after the last token. All chances together make 1.
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
+from heapq import heapify, heappop
 from operator import neg
 
 from engy_mock.model.statistics import Pair, Triple
@@ -33,17 +34,19 @@ class Distribution:
     def ranked(self) -> Iterator[tuple[float, int]]:
         """Every token with its chance, likeliest first, equal chances by id; worked out as far as it is read."""
         special, scale = self.special, self.scale
-        waiting = sorted([(-p, token) for token, p in special.items()], reverse=True)
+        # A heap, since most readers stop soon.
+        waiting = [(-p, token) for token, p in special.items()]
+        heapify(waiting)
         for p, token in self.base.ranked():
             if token in special:
                 continue
             mark = (-scale * p, token)
-            while waiting and waiting[-1] < mark:
-                first, own = waiting.pop()
+            while waiting and waiting[0] < mark:
+                first, own = heappop(waiting)
                 yield -first, own
             yield -mark[0], token
         while waiting:
-            first, own = waiting.pop()
+            first, own = heappop(waiting)
             yield -first, own
 
     def top(self, count: int) -> tuple[list[int], list[float]]:
@@ -84,6 +87,8 @@ class Distribution:
         """The sum of all chances raised to this exponent; knobs may have left them with a sum other than 1."""
         known, single, rest = self.base.known, self.base.single.chance, self.base.scale
         hidden = [known.get(token) or rest * single[token] for token in self.special]
+        if exponent == 1.0:
+            return sum(self.special.values()) + self.scale * max(1.0 - sum(hidden), 0.0)
         tail = self.base.power_sum(exponent) - sum([math.pow(p, exponent) for p in hidden])
         own = sum([math.pow(p, exponent) for p in self.special.values()])
         return own + math.pow(self.scale, exponent) * max(tail, 0.0)

@@ -3,7 +3,6 @@
 Nothing here has state or looks at the time: the same request gives the same answer.
 """
 
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,9 +15,10 @@ from engy_mock.model.copies import beginnings
 from engy_mock.model.forms import demanded
 from engy_mock.model.opening import Opening
 from engy_mock.model.overflow import Wording, overflow
+from engy_mock.model.phrases import packed
 from engy_mock.model.prices import highest_cost_micro
 from engy_mock.model.proof import proof
-from engy_mock.model.sampling import Knobs
+from engy_mock.model.sampling import Knobs, knobs_without_bias
 from engy_mock.model.scoring import score
 from engy_mock.model.templates import Rendered
 from engy_mock.model.tokenizer import Tokenizer
@@ -137,7 +137,7 @@ class Engine:
         prompt_tokens = completion_tokens = reasoning_tokens = 0
         for prompt in prepared.prompts:
             prompt_tokens += len(prompt.tokens)
-            opening = Opening(self.catalog, prepared.card, [*prompt.tokens, *prompt.unseen], request)
+            opening = Opening(self.catalog, prepared.card, prompt.context, request)
             firsts: Iterator[int] = iter(())
             for copy in range(request.copies):
                 parts = self._parts(prepared, opening, copy, next(firsts, None), reply)
@@ -158,19 +158,19 @@ class Engine:
 
     def knobs(self, sampling: Sampling, card: ModelCard) -> Knobs:
         """The numbers in force for one answer of this model."""
-        bias = sampling.logit_bias
-        if bias:
-            size = self.catalog.tokenizer(card).text_size
-            bias = {token: shift for token, shift in bias.items() if token < size}
-        return Knobs(
-            temperature=card.temperature if sampling.temperature is None else sampling.temperature,
-            top_p=card.top_p if sampling.top_p is None else sampling.top_p,
-            top_k=sampling.top_k if sampling.top_k is not None and sampling.top_k > 0 else None,
-            min_p=sampling.min_p or 0.0,
-            presence_penalty=sampling.presence_penalty or 0.0,
-            frequency_penalty=sampling.frequency_penalty or 0.0,
-            logit_bias=bias,
+        knobs = knobs_without_bias(
+            card.temperature if sampling.temperature is None else sampling.temperature,
+            card.top_p if sampling.top_p is None else sampling.top_p,
+            sampling.top_k if sampling.top_k is not None and sampling.top_k > 0 else None,
+            sampling.min_p or 0.0,
+            sampling.presence_penalty or 0.0,
+            sampling.frequency_penalty or 0.0,
         )
+        if not sampling.logit_bias:
+            return knobs
+        size = self.catalog.tokenizer(card).text_size
+        bias = {token: shift for token, shift in sampling.logit_bias.items() if token < size}
+        return replace(knobs, logit_bias=bias)
 
     def _parts(
         self, prepared: Prepared, opening: Opening, copy: int, first: int | None, reply: Reply | None
@@ -249,9 +249,9 @@ class Engine:
         thinks = prepared.level != "off"
         written: list[int] = []
         if thinks or form is None:
-            until = frozenset((language.end if form is None else language.think_end, language.end))
+            until = language.ends if form is None else language.ends_of_thought
             # Marks are no text (E-121), but those of the vocabulary may stand in a raw one (E-126).
-            never = language.marks - until - ({language.think_end} if thinks else set())
+            never = language.silent_marks if thinks else language.marks - until
             if not isinstance(request.prompt, Conversation):
                 never = frozenset(mark for mark in never if mark >= tokenizer.text_size)
             written = write(
@@ -281,7 +281,7 @@ class Engine:
         shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
         rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
         schema = b"" if form.schema is None else json.write(form.schema)
-        return digest("content", self.seed, _packed(context), _shape(*cuts, *shifts, *rest), schema)
+        return digest("content", self.seed, packed(context), _shape(*cuts, *shifts, *rest), schema)
 
 
 def takes_no_images(card: ModelCard) -> InvalidRequest:
@@ -291,7 +291,7 @@ def takes_no_images(card: ModelCard) -> InvalidRequest:
 
 def _check_images(conversation: Conversation, card: ModelCard, most: int, most_bytes: int) -> None:
     """The limits on pictures (E-76, E-78)."""
-    images = [image for message in conversation.messages for image in message.images]
+    images = [image for message in conversation.messages if message.parts for image in message.images]
     if not images:
         return
     if not card.takes_images:
@@ -310,10 +310,6 @@ def _shape(*knobs: object) -> str:
     """The knobs of a request as text: most requests have the same."""
     *cuts, presence, frequency, bias = knobs[:7]
     return repr((tuple(cuts), (presence, frequency, list(bias)), knobs[7:]))  # type: ignore[call-overload]
-
-
-def _packed(tokens: Sequence[int]) -> bytes:
-    return array("I", tokens).tobytes()
 
 
 def _raw_tokens(prompt: str | tuple[int, ...], tokenizer: Tokenizer, place: int | None) -> list[int]:

@@ -36,11 +36,14 @@ class Ladder:
         scale = distribution.scale / best
         known = {token: scale * p for token, p in base.known.items()}
         known.update([(token, p / best) for token, p in distribution.special.items()])
-        rows = sorted([(-p, token) for token, p in known.items()])
+        # Equal chances by id: the second sorting keeps the order of the first.
+        self._tokens = tokens = sorted(known)
+        tokens.sort(key=lambda token: -known[token])
         self._exponent = exponent
-        self._tokens = [token for _, token in rows]
-        self._chances = [p for p, _ in rows]
-        self._weights = [pow(-p, exponent) for p in self._chances]
+        self._chances = [-known[token] for token in tokens]
+        self._weights = (
+            [-p for p in self._chances] if exponent == 1.0 else [pow(-p, exponent) for p in self._chances]
+        )
         self._sums = list(accumulate(self._weights, initial=0.0))
         self._scale = scale * base.scale
         self._factor = pow(self._scale, exponent)

@@ -52,6 +52,9 @@ class Language:
         self.effort = marks["Reasoning Effort:"]
         self.anchors = frozenset(marks.values()) - {self.effort}
         self.marks = frozenset(marks.values())
+        self.ends = frozenset((self.end,))
+        self.ends_of_thought = frozenset((self.think_end, self.end))
+        self.silent_marks = self.marks - self.ends_of_thought
 
     @cached_property
     def finals(self) -> frozenset[int]:
@@ -75,7 +78,7 @@ class Language:
         """The tokens that can open an answer: whole words that begin a sentence of the corpus."""
         corpus, raw = self.corpus, self.tokenizer.raw
         sentences = [sentence for topic in (*corpus.topics, corpus.general) for sentence in topic.sentences]
-        nodes = self.phrases.nodes(sentences, is_spaced=False)
+        nodes = self.phrases.nodes_of(is_spaced=False)(sentences)
         starts = [start for node in nodes for start in ([node] if node.run else [b for _, b in node.branches])]
         runs = [start.run for start in starts if len(start.run) > 1]
         return frozenset(run[0] for run in runs if raw[run[1]][:1].isspace())

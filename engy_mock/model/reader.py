@@ -7,7 +7,6 @@ word statistics. What it expects depends on earlier tokens only, so a text score
 it is written has the same numbers.
 """
 
-from array import array
 from collections.abc import Sequence
 from copy import copy
 from hashlib import blake2b
@@ -17,7 +16,7 @@ from zlib import crc32
 from engy_mock.model.agenda import SHARES, Agenda, Mode, drawn_up
 from engy_mock.model.corpus import Topic
 from engy_mock.model.distribution import Distribution, mixed
-from engy_mock.model.phrases import Node
+from engy_mock.model.phrases import Node, packed
 from engy_mock.model.statistics import Triple
 from engy_mock.model.turns import Turns
 
@@ -95,7 +94,8 @@ class Reader:
         self._turns = Turns(language.user, language.effort)
         self._topics: dict[tuple[int, int], Topic] = {}
         anchor = self._turns.note_all(tokens, language.marks, RESTART)
-        self.tokens = list(tokens[: anchor + 1])
+        self.tokens = list(tokens)
+        del self.tokens[anchor + 1 :]
         self._settle(anchor)
         for token in tokens[anchor + 1 :]:
             self.advance(token)
@@ -286,17 +286,22 @@ class Reader:
 
     def _mixed_up(self) -> int:
         """A number that stands for every token since the anchor; cheap, for one border of a sentence."""
-        fresh = array("I", self.tokens[self._summed :]).tobytes()
-        self._sum = crc32(fresh, self._sum)
+        self._sum = crc32(packed(self.tokens[self._summed :]), self._sum)
         self._summed = len(self.tokens)
-        return self._sum >> 8
+        return self._sum
 
     def _digest(self) -> bytes:
         """A digest of every token read so far."""
         if self._hashed < len(self.tokens):
-            self._hash.update(array("I", self.tokens[self._hashed :]).tobytes())
+            self._hash.update(packed(self.tokens[self._hashed :]))
             self._hashed = len(self.tokens)
         return self._hash.digest()
+
+    def _is_spaced(self) -> bool:
+        """Whether a sentence that begins here has a space before it."""
+        last = self.tokens[-1] if self.tokens else -1
+        language = self.language
+        return last >= 0 and last not in language.marks and not language.tokenizer.raw[last][-1:].isspace()
 
     def _plan(self) -> list[Node]:
         """The sentences that may come next, at most three, likeliest first."""
@@ -310,11 +315,10 @@ class Reader:
         if self._agenda is None:
             self._open_section(language.corpus.general)
         assert self._agenda is not None
-        last = self.tokens[-1] if self.tokens else -1
-        is_spaced = last >= 0 and last not in language.marks and not language.tokenizer.raw[last][-1:].isspace()
-        nodes = language.phrases.nodes(self._agenda.candidates(self._sentences), is_spaced=is_spaced)
+        nodes_of = language.phrases.nodes_of(is_spaced=self._is_spaced())
+        nodes = nodes_of(self._agenda.candidates(self._sentences))
         if len(nodes) > 1:
-            shift = self._mixed_up() % len(nodes)
+            shift = (self._mixed_up() >> 8) % len(nodes)
             nodes = nodes[shift:] + nodes[:shift]
         return nodes
 

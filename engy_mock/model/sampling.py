@@ -5,6 +5,7 @@ Order: penalties and bias, temperature, `top_k`, `top_p`, `min_p`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import exp, inf, pow
 
 from engy_mock.model.distribution import Distribution
@@ -50,6 +51,21 @@ class Knobs:
         return bool(self.presence_penalty or self.frequency_penalty or self.logit_bias)
 
 
+@lru_cache(maxsize=256, typed=True)
+def knobs_without_bias(
+    temperature: float, top_p: float, top_k: int | None, min_p: float, presence: float, frequency: float
+) -> Knobs:
+    """These numbers, which are the same for most requests."""
+    return Knobs(
+        temperature=temperature,
+        top_p=top_p,
+        top_k=top_k,
+        min_p=min_p,
+        presence_penalty=presence,
+        frequency_penalty=frequency,
+    )
+
+
 def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]) -> Distribution:
     """The distribution after penalties and bias; `counts` says how often each token was written before."""
     if not knobs.changes_weights:
@@ -66,17 +82,15 @@ def weighted(distribution: Distribution, knobs: Knobs, counts: Mapping[int, int]
 
 
 def _shifted(distribution: Distribution, shifts: Mapping[int, float], excess: float) -> dict[int, float]:
-    """The weights of these tokens; written out, since long texts ask for very many."""
+    """The weights of these tokens, which are very many in long texts: few of them are special at any place."""
     special, known, single = distribution.special, distribution.base.known, distribution.base.single.chance
     scale = distribution.scale
     rest = scale * distribution.base.scale
-    weights: dict[int, float] = {}
-    for token, shift in shifts.items():
+    factors = {shift: exp(shift - excess) for shift in dict.fromkeys(shifts.values())}
+    weights = {token: rest * single[token] * factors[shift] for token, shift in shifts.items()}
+    for token in filter(shifts.__contains__, (*known, *special)):
         p = special.get(token)
-        if p is None:
-            p = known.get(token)
-            p = rest * single[token] if p is None else scale * p
-        weights[token] = p * exp(shift - excess)
+        weights[token] = (scale * known[token] if p is None else p) * factors[shifts[token]]
     return weights
 
 

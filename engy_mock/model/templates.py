@@ -35,6 +35,11 @@ class Rendered:
     unseen: tuple[int, ...] = ()
     text: str | None = None
 
+    @property
+    def context(self) -> list[int]:
+        """All tokens that the model has before it."""
+        return [*self.tokens, *self.unseen] if self.unseen else self.tokens
+
 
 Template = Callable[[Conversation, tuple[Tool, ...], Level, Tokenizer], Rendered]
 """What turns a conversation into a prompt."""

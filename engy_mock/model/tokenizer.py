@@ -6,8 +6,9 @@ the library does, a bundled word is looked up once and then remembered, since pr
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ Written in ASCII classes only, so that every regular expression engine reads it 
 
 WORDS = re.compile(WORD)
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
-_MAX_REMEMBERED = 50_000
+_MAX_REMEMBERED = 25_000
 _MAX_REMEMBERED_LENGTH = 40
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _NORMALIZERS = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Prepend"})
@@ -88,7 +89,8 @@ class Tokenizer:
                 self.marks[mark] = own
         self.size = len(self.raw)
         self.end = self.marks["<|endoftext|>"]
-        self._remembered: dict[str, tuple[int, ...]] = {}
+        self._words = _Words(self._encode_anew)
+        self._spaced_words = _Words(lambda word: self._encode_anew(" " + word))
         if not is_bundled:
             self._check()
 
@@ -176,17 +178,30 @@ class Tokenizer:
             )
 
     def _encode_words(self, text: str) -> list[int]:
-        remembered = self._remembered
-        tokens: list[int] = []
-        for word in WORDS.findall(text):
-            ids = remembered.get(word)
-            if ids is None:
-                ids = tuple(self._literal.encode(word, add_special_tokens=False).ids)
-                if len(word) <= _MAX_REMEMBERED_LENGTH:
-                    if len(remembered) >= _MAX_REMEMBERED:
-                        remembered.clear()
-                    remembered[word] = ids
-            tokens += ids
+        words = text.split(" ")
+        if "" in words:
+            return list(chain.from_iterable(map(self._words.__getitem__, WORDS.findall(text))))
+        # No word reaches over a single space: it begins there.
+        tokens = list(self._words[words[0]])
+        tokens += chain.from_iterable(map(self._spaced_words.__getitem__, words[1:]))
+        return tokens
+
+    def _encode_anew(self, text: str) -> tuple[int, ...]:
+        return tuple(self._literal.encode(text, add_special_tokens=False).ids)
+
+
+class _Words(dict[str, tuple[int, ...]]):
+    """The tokens of words that came before, bounded; those of any other are found when they are asked for."""
+
+    def __init__(self, encode: Callable[[str], tuple[int, ...]]) -> None:
+        self._encode = encode
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        tokens = self._encode(word)
+        if len(word) <= _MAX_REMEMBERED_LENGTH:
+            if len(self) >= _MAX_REMEMBERED:
+                self.clear()
+            self[word] = tokens
         return tokens
 
 

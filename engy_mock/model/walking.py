@@ -1,11 +1,15 @@
 """A reader that writes as well: it walks along the sentences that it expects, and halts where it may leave one."""
 
 from bisect import bisect_right
+from operator import attrgetter
+from zlib import crc32
 
 from engy_mock.model.agenda import SHARES
 from engy_mock.model.choosing import Chooser
 from engy_mock.model.reader import PATIENCE, RESTART, Reader, fresh
 from engy_mock.vocabulary.seeds import UnitSource
+
+_first = attrgetter("first")
 
 
 class Walker(Reader):
@@ -43,6 +47,8 @@ class Walker(Reader):
             if active is None:
                 if not self._is_border or 0 < self._wanted <= self._own or self._strayed >= PATIENCE:
                     break
+                if sure == 1.0 and self._recite(chooser, draws, lead, stop):
+                    continue
                 nodes = self._plan()
                 firsts = {node.first for node in nodes}
                 if len(firsts) < len(nodes) or -1 in firsts:
@@ -87,6 +93,58 @@ class Walker(Reader):
             self.last = tokens[-1]
             self.before = tokens[-2] if len(tokens) > 1 else -1
         return tokens[begin:]
+
+    def _recite(self, chooser: Chooser, draws: UnitSource, lead: int, stop: int) -> bool:
+        """Draw whole sentences of the agenda and read them, the last of them up to `stop`; False if none could be.
+
+        A sentence that may turn out otherwise is left to a closer look.
+        """
+        agenda, language = self._agenda, self.language
+        if agenda is None or self._is_fact() or (self._mode == "raw" and self._own == 0):
+            return False
+        tokens, at, borders, blanks = self.tokens, draws.at, chooser.borders, language.blanks
+        nodes_of = language.phrases.nodes_of(is_spaced=self._is_spaced())
+        turn, last = self._sentences, self._sentences + self._wanted - self._own
+        begin = start = len(tokens)
+        mark = self._mixed_up()
+        while turn < last:
+            nodes = nodes_of(agenda.candidates(turn))
+            count, place = len(nodes), 0
+            if count > 1:
+                firsts = set(map(_first, nodes))
+                place = bisect_right(borders(SHARES[count]), at(begin + lead))
+                if place >= count or len(firsts) < count or -1 in firsts:
+                    break
+                place = (place + (mark >> 8)) % count
+            node = nodes[place]
+            if node.first < 0 or node.first in blanks:
+                break
+            tokens += node.run
+            end, ahead = len(tokens), crc32(node.packed, mark)
+            while (branches := node.branches) and end < stop:
+                shares = node.shares
+                place = bisect_right(borders(shares), at(end + lead)) if shares else len(branches)
+                if place >= len(branches):
+                    break
+                node = branches[place][1]
+                tokens += node.run
+                end, ahead = len(tokens), crc32(node.packed, ahead)
+            if end < stop and branches:
+                del tokens[begin:]
+                break
+            if end > stop or branches:
+                del tokens[stop:]
+                self._active = ((node, len(node.run) - end + stop, 1.0),)
+                self._is_border = False
+                break
+            begin, mark = end, ahead
+            if turn == self._sentences:
+                nodes_of = language.phrases.nodes_of(is_spaced=True)
+            turn += 1
+        self._sum, self._summed = mark, begin
+        self._own += turn - self._sentences
+        self._sentences = turn
+        return len(tokens) > start
 
     def _step(self, chooser: Chooser, unit: float) -> bool:
         """Draw one token where several sentences may go on with the same, and read it; False if that cannot be."""

@@ -36,7 +36,7 @@ def write(
             written += reader.walk(expecting, draws, len(written), limit - len(written))
             if len(written) == limit:
                 break
-            if written and reader.closer >= 0 and draws.at(len(written)) < expecting.sure:
+            if written and (expecting.sure == 1.0 or draws.at(len(written)) < expecting.sure):
                 token = reader.closer
         if token < 0 and plain and written:
             token = draw_special(reader.expected(), knobs, draws.at(len(written)))

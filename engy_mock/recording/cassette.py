@@ -12,12 +12,12 @@ from pydantic import Field, ValidationError
 
 from engy_mock.scripting import notation
 from engy_mock.scripting.forms import Form
+from engy_mock.scripting.notation import Bounds
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, quoted
 
 VERSION = 1
-MAX_BYTES = 128 * 1024 * 1024
-MAX_NODES = 5_000_000
+BOUNDS = Bounds(bytes=128 * 1024 * 1024, nodes=5_000_000, depth=40)
 """How much one exchange may have."""
 
 MAX_DEPTH = 24
@@ -135,9 +135,7 @@ def read(path: Path) -> Cassette:
         if not is_whole:
             notes.append(f"{path}, line {line}: an exchange that was never finished is left out")
             continue
-        sheet = notation.read(
-            ("\n" * (line - 1) + document).encode(), str(path), max_bytes=MAX_BYTES, max_nodes=MAX_NODES
-        )
+        sheet = notation.read(("\n" * (line - 1) + document).encode(), str(path), bounds=BOUNDS)
         if isinstance(sheet.value, dict) and "engy_mock_cassette" in sheet.value:
             upstream = _checked(HeadForm, sheet).upstream
             runs += 1

@@ -151,12 +151,7 @@ class Player:
 
 
 def _is_equal(one: Question, other: Question) -> bool:
-    return (one.method, one.path, one.query, one.meaning) == (
-        other.method,
-        other.path,
-        other.query,
-        other.meaning,
-    )
+    return all(getattr(one, name) == getattr(other, name) for name in ("method", "path", "query", "meaning"))
 
 
 def _weight(differences: Sequence[str]) -> tuple[bool, int]:
@@ -247,7 +242,7 @@ def _answer(exchange: ExchangeForm, source: str) -> Recorded:
         for name, values in answer.headers.items()
         for value in (values if isinstance(values, list) else [values])
     ]
-    description = f"{source}, exchange {exchange.exchange}"
+    description = f"cassette {Path(source).name}, exchange {exchange.exchange}"
     ending: Literal["end", "close", "reset"] = "reset" if answer.ending == "left" else answer.ending
     if answer.cut:
         ending = "reset"

@@ -54,7 +54,7 @@ class Tape:
         self.count = 0
         self._begun = 0
         self._lock = Lock()
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         try:
             self._file = os.open(path, flags, 0o600)
             _claim(self._file)
@@ -62,10 +62,11 @@ class Tape:
             raise MockError(f"{quoted(str(path))}: cannot be written: {error.strerror or error}") from None
         with suppress(AttributeError, OSError):  # not every system has modes
             os.fchmod(self._file, 0o600)
-        size = os.fstat(self._file).st_size
-        is_broken = size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+        before = _end_of(path)
         head = {"engy_mock_cassette": VERSION, "upstream": secrets.clean(upstream, self.known)}
-        self._write(("\n" if is_broken else "" if size else COMMENT) + _document(head))
+        # Behind an exchange that was torn, the next one begins on a line of its own.
+        start = COMMENT if not before else "" if before == b"\n" else "\n"
+        self._write(start + _document(head))
 
     def begin(self, call: Call, keys: Sequence[str]) -> "Take":
         """An exchange begins; `keys` are those that its client showed."""
@@ -241,6 +242,14 @@ def _kept(headers: Sequence[tuple[str, str]], known: Known) -> dict[str, Any]:
 
 def _document(value: Mapping[str, Any]) -> str:
     return f"{BEGIN}\n{layout.written(value)}{END}\n"
+
+
+def _end_of(path: Path) -> bytes:
+    """The last byte of a file; nothing for an empty one."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return file.read(1)
 
 
 def _claim(file: int) -> None:

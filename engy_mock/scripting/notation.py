@@ -72,11 +72,25 @@ class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: igno
 _QuickLoader.yaml_implicit_resolvers = _PLAIN
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How large a file may be: its bytes, its values, and how many of them stand inside each other."""
+
+    bytes: int = MAX_BYTES
+    nodes: int = MAX_NODES
+    depth: int = MAX_DEPTH
+
+
+BY_HAND = Bounds()
+"""What people write is no larger than this."""
+
+
 @dataclass(slots=True)
 class _Room:
-    """How much a file may still have, and what has been met: nothing stands in two places."""
+    """How much more a file may have, and which of its values have been met."""
 
     nodes: int
+    depth: int
     met: set[int] = field(default_factory=set)
 
 
@@ -113,15 +127,13 @@ def read_file(path: Path) -> Sheet:
     return read(data, str(path), is_json=path.suffix == ".json")
 
 
-def read(
-    data: bytes, source: str, *, is_json: bool = False, max_bytes: int = MAX_BYTES, max_nodes: int = MAX_NODES
-) -> Sheet:
+def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY_HAND) -> Sheet:
     """The value of a text in UTF-8; raises MockError that says where and why not. JSON is read as nothing else.
 
-    Files whose limits are wider than those of scenarios are read by the quickest loader that is there.
+    Files whose bounds are wider than those of scenarios are read by the quickest loader that is there.
     """
-    if len(data) > max_bytes:
-        raise MockError(f"{source}: has {len(data)} bytes, at most {max_bytes} allowed")
+    if len(data) > bounds.bytes:
+        raise MockError(f"{source}: has {len(data)} bytes, at most {bounds.bytes} allowed")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -133,16 +145,16 @@ def read(
     sheet = Sheet(source, None)
     loader = None
     try:
-        loader = _Loader(text, source) if max_bytes <= MAX_BYTES else _QuickLoader(text)
+        loader = _Loader(text, source) if bounds == BY_HAND else _QuickLoader(text)
         node = loader.get_single_node()
         if node is not None:
-            _walk(node, (), sheet, _Room(max_nodes))
+            _walk(node, (), sheet, _Room(bounds.nodes, bounds.depth))
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
         raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
     except RecursionError:
-        raise MockError(f"{source}: nested deeper than {MAX_DEPTH} levels") from None
+        raise MockError(f"{source}: nested deeper than {bounds.depth} levels") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -172,8 +184,8 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
     if id(node) in room.met:
         raise MockError(f"{sheet.source}, line {line}: {NO_ANCHORS}")
     room.met.add(id(node))
-    if len(path) > MAX_DEPTH:
-        raise MockError(f"{sheet.source}, line {line}: nested deeper than {MAX_DEPTH} levels")
+    if len(path) > room.depth:
+        raise MockError(f"{sheet.source}, line {line}: nested deeper than {room.depth} levels")
     if node.tag.removeprefix("tag:yaml.org,2002:") not in TAGS:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)

@@ -16,6 +16,7 @@ from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Wire
 from engy_mock.serving.shell import Shell, log
+from engy_mock.serving.unpacking import Unpacking
 from engy_mock.serving.upstream import KEY_HEADERS, Upstream, addresses, forwarded, returned, session
 from engy_mock.vocabulary.clock import Clock, WallClock, monotonic
 from engy_mock.vocabulary.errors import ApiError, NotFound, PermissionDenied, UpstreamFailed
@@ -52,18 +53,16 @@ class Tape(Protocol):
 
 
 class Nobody:
-    """Stands where a service would, and is never asked."""
+    """Stands where a service would, and is never asked for anything."""
+
+    looks_at_heads = True
+    """The short way is for answers that are there at once."""
 
     def __init__(self) -> None:
         self.clock: Clock = WallClock()
 
-    @property
-    def looks_at_heads(self) -> bool:
-        """Nothing happens before a body is read."""
-        return False
-
     def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
-        """Nothing."""
+        """Nothing happens before a body is read."""
         return None
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
@@ -77,8 +76,6 @@ class Relay(Shell):
     `allowed_hosts` are names by which clients may call it, beside those of this machine; `trust` checks the
     certificate of the service, by default as the machine does. Raises MockError if the service cannot be found.
     """
-
-    tells_at_once = False
 
     def __init__(
         self,
@@ -179,6 +176,7 @@ class _Passing:
         is_stream = response.content_type == "text/event-stream"
         self._take.head(self._now(), response.status, headers, is_stream=is_stream)
         self.has_begun = True
+        unpacking = Unpacking(response.headers.get("content-encoding", ""))
         held = self._framing.begin(Head(response.status, tuple(headers), response.reason or None))
         if is_stream:
             await self._write(held)
@@ -186,12 +184,13 @@ class _Passing:
         async for data in response.content.iter_any():
             if held:
                 await self._write(held)
-            self._take.heard(self._now(), data)
+            text = unpacking.add(data)
+            self._take.heard(self._now(), text)
             held = self._framing.piece(data)
-            if is_stream and not self._is_last(data):
+            if is_stream and not self._is_last(text):
                 await self._write(held)
                 held = b""
-        self._end("end")
+        self._end("end" if unpacking.is_over else "close")
         await self._write(held + self._framing.end())
 
     async def broken(self, *, is_abrupt: bool) -> None:

@@ -35,7 +35,6 @@ KEPT_BACK = frozenset(
     {
         "alt-svc",
         "connection",
-        "content-encoding",
         "content-length",
         "date",
         "keep-alive",
@@ -172,6 +171,7 @@ def session(service: Upstream, known: Sequence[str], limits: Limits, trust: ssl.
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=limits.answer_seconds, sock_connect=CONNECT_SECONDS),
+        auto_decompress=False,
         trust_env=False,
         skip_auto_headers=("User-Agent", "Accept", "Content-Type"),
     )
@@ -196,5 +196,8 @@ def returned(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     return [
         (name, value)
         for name, value in headers.items()
-        if name.lower() not in KEPT_BACK and not name.lower().startswith("access-control-")
+        if name.lower() not in KEPT_BACK
+        and not name.lower().startswith("access-control-")
+        and (name + value).isascii()
+        and (name + value).isprintable()
     ]

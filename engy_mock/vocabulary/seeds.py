@@ -6,6 +6,7 @@ package may import `random`, `uuid` or `secrets`.
 
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol, TypeVar
 
@@ -18,17 +19,15 @@ _UNIT = 1.0 / (1 << 53)
 
 def digest(*parts: Part) -> bytes:
     """32 bytes that stand for these parts in this order; no two different lists of parts share them."""
-    pieces: list[bytes] = []
-    for part in parts:
-        if isinstance(part, bytes):
-            pieces.append(b"b%d:%b" % (len(part), part))
-        elif isinstance(part, str):
-            data = part.encode("utf-8", "surrogatepass")
-            pieces.append(b"s%d:%b" % (len(data), data))
-        else:
-            data = b"%d" % part
-            pieces.append(b"i%d:%b" % (len(data), data))
-    return blake2b(b"".join(pieces), digest_size=32).digest()
+    told = [b"b%d:%b" % (len(part), part) if isinstance(part, bytes) else _told(part) for part in parts]
+    return blake2b(b"".join(told), digest_size=32).digest()
+
+
+@lru_cache(maxsize=256, typed=True)
+def _told(part: str | int) -> bytes:
+    """A part that is no bytes, as it is digested; most are the same at every call."""
+    kind, data = (b"i", b"%d" % part) if isinstance(part, int) else (b"s", part.encode("utf-8", "surrogatepass"))
+    return b"%b%d:%b" % (kind, len(data), data)
 
 
 def hex_id(length: int, *parts: Part) -> str:

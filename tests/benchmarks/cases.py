@@ -185,6 +185,7 @@ def _ask(server: Server, path: str, body: Body) -> Answer:
 # Whole processes
 # ---------------
 
+SETTLED_SECONDS = 3.0
 HELLO = {"model": MODEL, "max_tokens": 16, "messages": [{"role": "user", "content": "Hello."}]}
 
 
@@ -218,11 +219,12 @@ def first_answer(plan: Plan) -> Samples:
 
 
 def idle_memory(plan: Plan) -> Samples:
-    """Resident memory of a server process after its first answer, in MB."""
+    """Resident memory of a server process that has answered once and loaded all that it loads by itself, in MB."""
 
     def figure(server: Server) -> float:
         with server:
             _ask(server.wait(), CHAT, HELLO)
+            time.sleep(SETTLED_SECONDS)
             return server.resident_mb
 
     return _both(plan, figure)

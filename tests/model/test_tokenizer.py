@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Library
 
-from engy_mock.model.tokenizer import MARKS, WORDS, tokenizer_file
+from engy_mock.model.tokenizer import MARKS, WORDS, Tokenizer, tokenizer_file
 from tests.model.made import BUNDLED, marked_texts, texts
 
 LIBRARY = Library.from_file(str(tokenizer_file()))
@@ -60,13 +60,21 @@ def test_words(text):
 def test_memory_is_bounded(monkeypatch):
     """Remembered words are forgotten when they become too many, long ones are never remembered."""
     monkeypatch.setattr("engy_mock.model.tokenizer._MAX_REMEMBERED", 5)
-    monkeypatch.setattr(BUNDLED, "_remembered", {})
+    tokenizer = Tokenizer(tokenizer_file().read_text(encoding="utf-8"), name="another", is_bundled=True)
     for number in range(20):
-        word = f"word{chr(97 + number)}"
-        assert BUNDLED.decode(BUNDLED.encode(word)) == word
-        assert len(BUNDLED._remembered) <= 5
-    BUNDLED.encode("a" * 1000)
-    assert max(map(len, BUNDLED._remembered)) < 1000
+        text = f"word{chr(97 + number)} other{chr(97 + number)}"
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+        assert len(tokenizer._words) <= 5
+        assert len(tokenizer._spaced_words) <= 5
+    tokenizer.encode("a" * 1000 + " " + "b" * 1000)
+    assert max(map(len, (*tokenizer._words, *tokenizer._spaced_words))) < 999
+
+
+@given(texts)
+def test_words_stand_for_themselves(text):
+    """The tokens of a text are those of its words, although what stands between spaces is looked up at once."""
+    apart = [token for word in WORDS.findall(text) for token in BUNDLED.encode(word)]
+    assert BUNDLED.encode(text) == apart
 
 
 @pytest.mark.parametrize("mark", MARKS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from engy_mock.cli import main
 from engy_mock.recording import layout
-from engy_mock.recording.cassette import body_of, is_plain, read
+from engy_mock.recording.cassette import BOUNDS, body_of, is_plain, read
 from engy_mock.recording.stream import moments
 from engy_mock.recording.tape import Tape
 from engy_mock.scripting import notation
@@ -26,7 +26,9 @@ LETTERS = some.one_of(
 TEXTS = some.text(alphabet=LETTERS)
 LEAVES = some.none() | some.booleans() | some.integers() | some.floats(allow_nan=False, allow_infinity=False)
 VALUES = some.recursive(
-    LEAVES | TEXTS, lambda inner: some.lists(inner, max_size=4) | some.dictionaries(TEXTS, inner, max_size=4)
+    LEAVES | TEXTS,
+    lambda inner: some.lists(inner, max_size=4) | some.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=12,
 )
 
 
@@ -35,7 +37,7 @@ def test_what_is_written_is_read_again(value):
     """Any JSON value comes back from the file as it went in, by either reader, and never looks like a border."""
     text = layout.written(value)
     assert notation.read(text.encode(), "x").value == value
-    assert notation.read(text.encode(), "x", max_bytes=10**8).value == value
+    assert notation.read(text.encode(), "x", bounds=BOUNDS).value == value
     assert not {"---", "..."} & set(text.split("\n"))
 
 
@@ -163,6 +165,8 @@ def test_killed_in_mid_write(tmp_path):
         ("---\nengy_mock_cassette: 2\n...\n", "line 2, engy_mock_cassette: input should be 1"),
         ("---\nengy_mock_cassette: 1\n...\n---\nexchange: 1\nrequest: {}\n...\n", "line 6, request.method"),
         ("---\nengy_mock_cassette: 1\n...\n---\nexchange: !!python/object:os.x 1\n...\n", "tag"),
+        ("---\nengy_mock_cassette: &x 1\nupstream: *x\n...\n", "anchors and aliases are refused"),
+        ("---\nengy_mock_cassette: " + "[" * 50 + "]" * 50 + "\n...\n", "nested deeper than 40"),
         ("---\nengy_mock_cassette: 1\nmore: 1\n...\n", "line 3, more"),
     ],
 )

@@ -1,9 +1,11 @@
 """A recorder passes everything on as it is, and writes down what it may."""
 
+import gzip
 import json
 import socket
 import stat
 import threading
+import zlib
 from typing import Any
 
 import httpx2
@@ -13,6 +15,8 @@ from openai import APIConnectionError, APIStatusError, OpenAI
 
 from engy_mock import Limits, ToolCall
 from engy_mock.recording import cassette as cassettes
+from engy_mock.serving.unpacking import Unpacking
+from engy_mock.serving.upstream import returned
 from engy_mock.vocabulary.errors import MockError
 from tests.doors.raw import PATIENCE, Raw, request
 
@@ -307,3 +311,50 @@ def test_an_error_of_the_service_is_an_error_of_the_client(service, recorder):
     assert refused.value.response.headers["retry-after"] == "7"
     (exchange,) = recorder.cassette.exchanges
     assert (exchange.answer.status, exchange.answer.headers["retry-after"]) == (429, "7")
+
+
+@pytest.mark.parametrize("kind", ["gzip-truncated", "gzip-corrupt"])
+def test_bodies_that_are_packed_wrongly(service, recorder, kind):
+    """The client gets the very bytes; the cassette has what can be read of them, as an answer that broke off."""
+    service.when().faults(kind)
+    body = json.dumps(CHAT).encode()
+    with Raw(recorder.port) as raw:
+        raw.send(request("/v1/chat/completions", body, "Accept-Encoding: gzip"))
+        head, data = raw.read_answer()
+    assert b"content-encoding: gzip" in head.lower()
+    assert b"\x1f\x8b" in data
+    (exchange,) = recorder.cassette.exchanges
+    assert exchange.answer.ending == "close"
+
+
+def test_a_packed_stream_is_recorded_as_its_events(service, recorder):
+    """What stands in the file is the text."""
+    service.when(stream=True).reply("one two", faults=["gzip-unflushed"])
+    answer = post(recorder, "/v1/chat/completions", {**CHAT, "stream": True}, **{"accept-encoding": "gzip"})
+    (exchange,) = recorder.cassette.exchanges
+    assert exchange.answer.said["text"] == "one two"
+    assert b"".join([event.data for event in exchange.answer.events]) == answer.content
+    assert exchange.answer.ending == "end"
+
+
+@pytest.mark.parametrize("coding", ["", "identity", "gzip", "deflate", "br"])
+def test_unpacking(coding):
+    """Piece by piece the same text; what cannot be read is never taken for a whole."""
+    text = b"one two three " * 50
+    packed = {"gzip": gzip.compress(text), "deflate": zlib.compress(text)}.get(coding, text)
+    unpacking = Unpacking(coding)
+    told = b"".join([unpacking.add(packed[place : place + 7]) for place in range(0, len(packed), 7)])
+    assert told == (b"" if coding == "br" else text)
+    assert unpacking.is_over == (coding != "br")
+    cut = Unpacking(coding)
+    cut.add(packed[:-3])
+    assert cut.is_over == (coding in ("", "identity"))
+    bomb = Unpacking("gzip")
+    assert len(bomb.add(gzip.compress(bytes(50_000_000)))) <= 4 * 1024 * 1024
+    assert not bomb.is_sound
+
+
+def test_headers_of_one_connection_end_here():
+    """Framing, cookies and what no head can hold are not passed on."""
+    passed = returned({"Keep-Alive": "5", "Set-Cookie": "a=b", "X-Odd": "\xe9\u20ac", "X-Good": "1"})
+    assert passed == [("X-Good", "1")]

@@ -256,6 +256,7 @@ def test_what_a_cassette_cannot_be(tmp_path):
         EngyMock(cassette=7)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_marker(played, pytester):
     """A test names its cassette, seen from its own folder."""
     path, _ = played
@@ -285,6 +286,14 @@ def test_the_marker(played, pytester):
                 client.chat.completions.create(model="glm-5.2", messages=HELLO)
             assert engy.journal.last.rule is None
 
+        @pytest.mark.engy(cassette="cassettes/none.yaml")
+        def test_no_file(engy):
+            pass
+
+        @pytest.mark.engy(replay="lenient")
+        def test_nothing_to_replay(engy):
+            pass
+
         @pytest.mark.engy(cassette="cassettes/france.yaml")
         def test_an_unknown_question_fails_the_test(engy):
             with OpenAI(max_retries=0) as client, pytest.raises(Exception):
@@ -292,5 +301,7 @@ def test_the_marker(played, pytester):
         """
     )
     result = pytester.runpytest_subprocess()
-    result.assert_outcomes(passed=4, errors=1)
+    result.assert_outcomes(passed=4, errors=3)
+    result.stdout.fnmatch_lines(["*the marker engy, cassette=: *none.yaml*cannot be read*"])
+    result.stdout.fnmatch_lines(["*replay= says how a cassette= is played, and there is none*"])
     result.stdout.fnmatch_lines(["*UnmetExpectation*the nearest is exchange*"])

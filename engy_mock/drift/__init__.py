@@ -1,0 +1,1 @@
+"""Whether a server does what the mock does: the same requests to both, compared by shape."""

@@ -1,0 +1,331 @@
+"""A server that does as the mock does is found the same, and one that does not is found out."""
+
+import json
+from typing import Any
+
+import pytest
+
+from engy_mock import EngyMock, Usage
+from engy_mock.cli import main
+from engy_mock.drift import claims
+from engy_mock.drift.answer import Answer
+from engy_mock.drift.checks import CHECKS
+from engy_mock.drift.shape import differences, shape_of
+from engy_mock.drift.survey import begun
+from engy_mock.vocabulary.errors import MockError
+
+
+def verify(engy, *more, capsys=None):
+    return main(["verify", "--base-url", engy.base_url, "--key-env", "REAL_KEY", "--yes", *more])
+
+
+@pytest.fixture(autouse=True)
+def _key(engy, monkeypatch):
+    monkeypatch.setenv("REAL_KEY", engy.api_key)
+
+
+def told(engy, capsys, *more):
+    """The exit code and, by the names of the checks, what was found."""
+    code = verify(engy, "--json", *more)
+    document = json.loads(capsys.readouterr().out)
+    return code, {one["name"]: one for one in document["checks"]}, document
+
+
+def test_the_mock_is_as_the_mock(engy, capsys):
+    """Nothing differs, all was looked at, and what was spent is below the estimate and the limit."""
+    code, found, document = told(engy, capsys)
+    assert {name: one["differences"] for name, one in found.items() if one["differences"]} == {}
+    assert (code, document["differing"], document["skipped"]) == (0, 0, 0)
+    assert len(found) == len(CHECKS)
+    assert 0 < document["spent_micro"] <= document["estimate_micro"] <= document["limit_micro"]
+    assert document["spent_micro"] == engy.accounts.default.charged_micro
+    for check, entry in zip(CHECKS, list(engy.journal)[1:], strict=True):
+        assert (entry.status == 200) == (check.is_paid or check.name in FREE), check.name
+
+
+FREE = {"models", "models with a bad key", "models with a key", "count_tokens"}
+
+
+def test_names_are_unique():
+    """A check is known by its name."""
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+
+
+DRIFTS: dict[str, Any] = {
+    "another status": (
+        {"model": "deepseek-v4.1-flash", "endpoint": "chat", "stream": False},
+        lambda rule: rule.refuse(500, "broken"),
+        {"chat": "status 500, expected 200"},
+    ),
+    "a field too few": (
+        {"endpoint": "chat"},
+        lambda rule: rule.faults("usage-missing"),
+        {"chat": "usage"},
+    ),
+    "events in another order": (
+        {"endpoint": "messages", "stream": True},
+        lambda rule: rule.faults("no-message-stop"),
+        {"messages, streamed": "message_stop"},
+    ),
+    "no end mark": (
+        {"endpoint": "chat", "stream": True},
+        lambda rule: rule.faults("no-done"),
+        {"chat, streamed": "[DONE]"},
+    ),
+    "a stream that breaks": (
+        {"endpoint": "responses", "stream": True},
+        lambda rule: rule.faults({"kind": "cut", "after": 2}),
+        {"responses, streamed": "the answer breaks off"},
+    ),
+    "another envelope": (
+        {"refused": 401},
+        lambda rule: rule.faults("html-error"),
+        {"chat without a key": "content type", "messages without a key": "content type"},
+    ),
+    "more tokens than were allowed": (
+        {"endpoint": "chat", "stream": False},
+        lambda rule: rule.reply("x", usage=Usage(prompt_tokens=10, completion_tokens=900)),
+        {"chat": "900 tokens came out, and 16 were allowed"},
+    ),
+}
+
+
+QUICK = ("another status", "no end mark", "another envelope")
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in DRIFTS]
+)
+def test_drift_is_found(engy, capsys, case):
+    """Each way in which a rule makes the server another one is told at the check that shows it."""
+    words, change, expected = DRIFTS[case]
+    change(engy.when(**words))
+    code, found, _ = told(engy, capsys)
+    assert code == 1
+    for name, text in expected.items():
+        assert text in " ".join(found[name]["differences"]), found[name]
+    assert found["models"]["differences"] == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "body", "wrong"),
+    [
+        (claims.usage_adds_up, {"usage": {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 6}}, "is 6"),
+        (claims.usage_adds_up, {"usage": {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}}, None),
+        (
+            claims.usage_adds_up,
+            {"usage": {"input_tokens": 2, "output_tokens": 3, "input_tokens_details": {"cached_tokens": 4}}},
+            "more than the 2 tokens",
+        ),
+        (claims.receipt_is_right, {"x_engy": {"request_id": "x", "charged_micro": 1}}, "32 hexadecimal"),
+        (
+            claims.receipt_is_right,
+            {"x_engy": {"request_id": "a" * 32, "charged_micro": 1}},
+            "not that of the headers",
+        ),
+        (claims.model_is("a"), {"model": "b"}, "'b', and 'a' was sent"),
+        (claims.logprobs_are_sound, {"logprobs": {"content": [{"token": "x", "logprob": 0.5}]}}, "is 0.5"),
+        (claims.logprobs_are_sound, {"logprobs": {"top_logprobs": [{"x": -1.0, "y": 2}]}}, "is 2"),
+        (
+            claims.logprobs_are_sound,
+            {"top_logprobs": [{"token": "x", "logprob": -0.5, "bytes": [87]}], "token_logprobs": [None, -1]},
+            None,
+        ),
+        (claims.rows_are_sound, {"data": [{"id": "a", "pricing": {"prompt": "1e-7"}}]}, "no plain decimal"),
+        (
+            claims.rows_are_sound,
+            {"data": [{"context_length": 1, "max_model_len": 2, "pricing": {}}]},
+            "two windows",
+        ),
+        (claims.is_plain_json, [], "no JSON object"),
+    ],
+)
+def test_claims(claim, body, wrong):
+    """Each claim sees what it is for, and nothing else."""
+    answer = Answer(status=200, headers={"content-type": "application/json"}, body=json.dumps(body).encode())
+    found = claim(answer)
+    assert (found is None) if wrong is None else (found is not None and wrong in found), found
+
+
+@pytest.mark.parametrize(
+    ("claim", "events", "wrong"),
+    [
+        (claims.chunks_are_alike, [{"id": 1}, {"id": 2}], "id changes"),
+        (claims.numbers_rise, [{"sequence_number": 0}, {"sequence_number": 2}], "does not count"),
+        (claims.numbers_rise, [{"sequence_number": 0}, {"sequence_number": 1}], None),
+        (claims.ends_with_its_mark, [{"id": 1}], r"[DONE]"),
+        (claims.names_are_types, [{"type": "a"}], "has the type 'a'"),
+        (claims.blocks_follow_each_other, [{"type": "content_block_start", "index": 1}], "before the one before"),
+        (claims.blocks_follow_each_other, [{"type": "content_block_start", "index": 0}], "never ends"),
+        (claims.blocks_follow_each_other, [{"type": "content_block_delta", "index": 0}], "that is open"),
+    ],
+)
+def test_claims_of_streams(claim, events, wrong):
+    """The same for streams."""
+    body = "".join([f"data: {json.dumps(event)}\n\n" for event in events]).encode()
+    found = claim(Answer(status=200, headers={"content-type": "text/event-stream"}, body=body))
+    assert (found is None) if wrong is None else (found is not None and wrong in found), found
+
+
+def test_the_limit_is_kept(engy, capsys):
+    """What would pass the limit is not asked, and the exit code says that something is open."""
+    code, found, document = told(engy, capsys, "--limit-micro", "5")
+    assert code == 2
+    assert document["spent_micro"] <= 5
+    assert document["skipped"] > 0
+    assert "the limit would be passed" in found["a tool that must be called"]["skipped"]
+    code, found, document = told(engy, capsys, "--limit-micro", "0")
+    assert (code, document["spent_micro"]) == (2, 0)
+    assert {name for name, one in found.items() if one["skipped"]} == {
+        check.name for check in CHECKS if check.is_paid
+    }
+
+
+def test_nothing_is_spent_without_consent(engy, capsys, monkeypatch):
+    """Without --yes and without anybody to ask, only the list of models was looked at."""
+    assert main(["verify", "--base-url", engy.base_url, "--key-env", "REAL_KEY"]) == 2
+    said = capsys.readouterr().out
+    assert "cost at most" in said
+    assert "--yes" in said
+    assert [entry.path for entry in engy.journal] == ["/v1/models"]
+
+
+def test_the_report_for_people(engy, capsys):
+    """One line for each check with its rule, the differences below it, and a sum."""
+    engy.when(endpoint="completions").refuse(503, "no")
+    assert verify(engy) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "same     E-20   models with a bad key" in lines
+    place = lines.index("DIFFERS  E-154  completions")
+    assert lines[place + 1].strip() == "status 503, expected 200"
+    assert "different" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--base-url", "http://127.0.0.1:1/v1", "--key-env", "REAL_KEY"], "cannot be reached"),
+        (["--base-url", "{}", "--key-env", "NOT_SET"], "'NOT_SET' is not set"),
+        (["--base-url", "http://192.0.2.1/v1", "--key-env", "REAL_KEY"], "use https"),
+        (["--base-url", "{}", "--key-env", "REAL_KEY", "--model", "mine"], "the mock has no model 'mine'"),
+    ],
+)
+def test_what_keeps_it_from_looking(engy, capsys, arguments, message):
+    """A server that is not there, or a key that is not, is exit code 2 and a reason."""
+    arguments = [argument.format(engy.base_url) for argument in arguments]
+    assert main(["verify", "--yes", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_key_is_shown_to_nobody_else(engy, capsys):
+    """Neither report has the key in it (Q-40)."""
+    for more in ((), ("--json",)):
+        verify(engy, *more)
+        said = capsys.readouterr()
+        assert engy.api_key not in said.out + said.err
+
+
+@pytest.mark.slow
+def test_another_model_and_its_price(engy, capsys):
+    """The estimate is made of the prices that the server tells."""
+    code, _, cheap = told(engy, capsys)
+    assert code == 0
+    code, found, dear = told(engy, capsys, "--model", "glm-5.2", "--limit-micro", "5000")
+    assert {name: one["differences"] for name, one in found.items() if one["differences"]} == {}
+    assert dear["estimate_micro"] > 5 * cheap["estimate_micro"]
+    assert code == 0
+
+
+class Odd:
+    """A server that says the same to everything."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def ask(self, method, path, headers, body):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=200),
+        Answer(status=200, headers={"content-type": "application/json"}, body=b'{"data": 5}'),
+        Answer(status=200, headers={"content-type": "application/json"}, body=b'{"data": [{"id": 5}, 6]}'),
+        Answer(status=200, headers={"content-type": "text/event-stream"}, body=b"data: [DONE]\n\ndata: x\n\n: y"),
+        Answer(
+            status=200, headers={"content-type": "text/event-stream"}, body=b'event: a\ndata: {"usage": 1}\n\n'
+        ),
+        Answer(
+            status=200,
+            headers={"content-type": "application/json"},
+            body=b'{"usage":{"prompt_tokens":"x"},"x_engy":{"charged_micro":"1"},"choices":[1],"data":[{"pricing":{}}]}',
+        ),
+        Answer(status=599, body=b"\xff" * 100),
+    ],
+)
+def test_any_answer_whatever_is_taken(answer):
+    """No answer makes the survey itself fail: each check tells what is wrong."""
+    survey = begun(Odd(answer), "key", None, 10**6)
+    results = list(survey.results())
+    assert len(results) == len(CHECKS)
+    assert sum(bool(one.differences) for one in results) > len(CHECKS) // 2
+
+
+def test_a_server_that_goes_away():
+    """What is not answered is told as that, at each check."""
+    survey = begun(Odd(Answer(status=200)), "key", None, 10**6)
+    survey.server = Odd(ConnectionRefusedError(111, "Connection refused"))
+    assert {one.differences for one in survey.results()} == {("no answer: Connection refused",)}
+    with pytest.raises(MockError, match="cannot be reached"):
+        begun(Odd(TimeoutError("timed out")), "key", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "said"),
+    [
+        ({"a": 1}, {"a": 2}, []),
+        ({"a": 1.5}, {"a": 2}, []),
+        ({"a": 1}, {"a": 2.5}, ["a: number, expected whole number"]),
+        ({"a": "x"}, {"a": None}, ["a: null, expected text"]),
+        ({"a": {"b": 1}}, {}, ["a: nothing, expected object"]),
+        ({}, {"a": {"b": 1}}, ["a: object, expected nothing"]),
+        ({"object": "list"}, {"object": "page"}, ["object: 'page', expected 'list'"]),
+        ({"a": [{"b": 1}]}, {"a": []}, []),
+        (
+            {"a": [{"b": 1}, {"b": None}]},
+            {"a": [{"b": 1}]},
+            ["a[].b: whole number, expected null or whole number"],
+        ),
+        ({"a": []}, {"a": [1, 2]}, []),
+        ([1], {"a": 1}, ["the whole: object, expected list", "[]: nothing, expected whole number"]),
+    ],
+)
+def test_shapes(expected, found, said):
+    """Kinds are compared place by place, values only where they are words of the interface."""
+    told = list(differences(shape_of([expected]), shape_of([found])))
+    assert [text for text in told if text in said] == said
+    assert bool(told) == bool(said)
+
+
+@pytest.mark.slow
+def test_the_mock_through_a_recorder_is_the_same(engy, capsys, tmp_path):
+    """A recorder changes nothing that a client could tell."""
+    from tests.recording.conftest import recorders
+
+    with recorders(tmp_path) as start:
+        recorder = start(engy.base_url, key=engy.api_key)
+        survey = begun(_probe(recorder.port), engy.api_key, None, 500)
+        differing = {one.check.name: one.differences for one in survey.results() if one.differences}
+    # Its own refusals are of the recorder, and the key that it shows is always the good one.
+    assert all("key" in name for name in differing), differing
+    with EngyMock(cassette=recorder.tape.path, replay="lenient") as played:
+        assert played.gateway.replay is not None
+
+
+def _probe(port):
+    from engy_mock.drift.probe import Probe
+
+    return Probe(scheme="http", host="127.0.0.1", port=port, prefix="/v1")
