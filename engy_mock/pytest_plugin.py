@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures `engy`, `engy_env` and `engy_factory`, marker `engy`; free until one is used."""
+"""The pytest plugin: fixtures `engy`, `engy_env`, `engy_factory`, two markers; free until one is used."""
 
 from __future__ import annotations
 
@@ -10,15 +10,9 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from engy_mock.campaigns.in_pytest import Run
+    from engy_mock.campaigns.summary import Summary
     from engy_mock.mock import EngyMock
-
-KEYS = ("ENGY_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "SGP_API_KEY")
-BASE_URLS = ("ENGY_BASE_URL", "OPENAI_BASE_URL")
-ORIGINS = ("ANTHROPIC_BASE_URL", "SGP_CLIENT_BASE_URL")
-PROXY_EXCEPTIONS = ("NO_PROXY", "no_proxy")
-LOOPBACK = "127.0.0.1,localhost,::1"
-FOREIGN_KEYS = ("ANTHROPIC_AUTH_TOKEN",)
-"""The variables by which official clients find service and key; in a test they lead to the mock (Q-42)."""
 
 OWN_MOCK = (
     "clock",
@@ -50,18 +44,22 @@ OF_THE_MARKER = (
 OF_ONE_KIND: dict[str, type] = {"strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
+RUN = "_engy_run"
+"""The fixture that an item of a campaign has its run from."""
+
 _MOCKS = pytest.StashKey[list["EngyMock"]]()
+_HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--engy-seed` and `--engy-scenario`."""
+    """Add `--engy-seed`, `--engy-scenario` and `--engy-save-plan`."""
     group = parser.getgroup("engy_mock", "a pretend LLM inference service")
     group.addoption(
         "--engy-seed",
         type=int,
-        default=0,
+        default=None,
         metavar="N",
-        help="seed of everything that the `engy` fixture makes up (default: 0)",
+        help="seed of all that the `engy` fixture makes up (default: 0); of a campaign, the run of this seed",
     )
     group.addoption(
         "--engy-scenario",
@@ -69,6 +67,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="SCENARIO",
         help="let this scenario take part in all tests that name none, by name or path; may be repeated",
+    )
+    group.addoption(
+        "--engy-save-plan",
+        metavar="DIR",
+        help="write what made a run of a campaign fail into this folder, as a scenario file",
     )
 
 
@@ -80,16 +83,74 @@ def pytest_configure(config: pytest.Config) -> None:
         "time_scale=, ...): how the pretend service of this test is, in the words of EngyMock; scenario is a "
         "name, a path or a list, cassette a path, clock 'wall' or a clock",
     )
+    config.addinivalue_line(
+        "markers",
+        "engy_campaign(seeds=100, profile='stormy', shrink=40): run this test under so many plans of faults, each "
+        "drawn from its seed; profile is a name or a path, shrink how often one that fails is run again",
+    )
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Campaigns(), "engy_mock_campaigns")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make of a test with the marker `engy_campaign` one item for each seed."""
+    marker = metafunc.definition.get_closest_marker("engy_campaign")
+    if marker is not None:
+        from engy_mock.campaigns.in_pytest import parametrize
+
+        parametrize(metafunc, marker)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run the items of campaigns, which may take several runs."""
+    if _run_of(item) is None:
+        return None
+    from engy_mock.campaigns.in_pytest import perform
+
+    perform(item, nextitem)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     """Show beside a test that failed what reached its mocks."""
     report = yield
+    if _run_of(item) is not None:
+        from engy_mock.campaigns.in_pytest import note
+
+        note(item, call, report)
     if report.when == "call" and report.failed:
+        item.stash[_HAS_FAILED] = True
         for engy in item.stash.get(_MOCKS, ()):
             report.sections.append(("engy_mock: what reached the mock", str(engy.journal)))
     return report
+
+
+class _Campaigns:
+    """Counts the runs of campaigns where reports are shown, and tells at the end how they went."""
+
+    summary: Summary | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a run."""
+        told = getattr(report, "engy_campaign", None)
+        if told is None:
+            return
+        if self.summary is None:
+            from engy_mock.campaigns.summary import Summary
+
+            self.summary = Summary()
+        self.summary.add(report, told)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Tell how they went."""
+        if self.summary is not None:
+            terminalreporter.section("engy_mock: campaigns")
+            for line in self.summary.lines():
+                terminalreporter.line(line)
 
 
 @pytest.fixture(scope="session")
@@ -98,8 +159,26 @@ def _engy_for_all_tests(pytestconfig: pytest.Config) -> Iterator[EngyMock]:
 
     folder = pytestconfig.rootpath / "scenarios"
     folders = [folder] if folder.is_dir() else []
-    with EngyMock(seed=pytestconfig.getoption("engy_seed"), scenario_folders=folders) as engy:
+    with EngyMock(seed=pytestconfig.getoption("engy_seed") or 0, scenario_folders=folders) as engy:
         yield engy
+
+
+@pytest.fixture(scope="session")
+def _engy_for_campaigns(pytestconfig: pytest.Config) -> Iterator[EngyMock]:
+    # The seed on the command line draws plans there: what the mock makes up stays the same in all runs.
+    from engy_mock.campaigns.in_pytest import SILENCE
+    from engy_mock.mock import EngyMock
+    from engy_mock.serving.limits import Limits
+
+    folder = pytestconfig.rootpath / "scenarios"
+    folders = [folder] if folder.is_dir() else []
+    with EngyMock(limits=Limits(stall_seconds=SILENCE), scenario_folders=folders) as engy:
+        yield engy
+
+
+@pytest.fixture
+def _engy_run(request: pytest.FixtureRequest) -> Any:
+    return request.param
 
 
 @pytest.fixture
@@ -118,7 +197,9 @@ def engy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         finally:
             engy.stop()
     else:
-        engy = request.getfixturevalue("_engy_for_all_tests")
+        engy = request.getfixturevalue(
+            "_engy_for_all_tests" if _run_of(request.node) is None else "_engy_for_campaigns"
+        )
         if not engy.is_running:
             # The test before took it down, as an outage is told.
             engy.stop()
@@ -130,8 +211,9 @@ def engy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.fixture
 def engy_env(engy: EngyMock) -> dict[str, str]:
     """The variables by which clients find `engy`, as they are set while the test runs: for other processes."""
-    names = (*KEYS, *BASE_URLS, *ORIGINS, *PROXY_EXCEPTIONS)
-    return {name: os.environ[name] for name in names}
+    from engy_mock.mock.environment import NAMES
+
+    return {name: os.environ[name] for name in NAMES}
 
 
 @pytest.fixture
@@ -150,6 +232,7 @@ def engy_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., EngyM
     yield make
     for engy in made:
         engy.stop()
+        request.node.stash[_MOCKS].remove(engy)
     for engy in made:
         if engy.gateway.defects:
             raise engy.gateway.defects[0]
@@ -180,7 +263,13 @@ def _own(request: pytest.FixtureRequest, asked: dict[str, Any]) -> EngyMock:
     from engy_mock.vocabulary.errors import MockError
 
     words = {word: asked[word] for word in OWN_MOCK if word in asked}
-    words.setdefault("seed", request.config.getoption("engy_seed"))
+    is_run = _run_of(request.node) is not None
+    words.setdefault("seed", 0 if is_run else request.config.getoption("engy_seed") or 0)
+    if is_run:
+        from engy_mock.campaigns.in_pytest import SILENCE
+        from engy_mock.serving.limits import Limits
+
+        words.setdefault("limits", Limits(stall_seconds=SILENCE))
     folder = request.config.rootpath / "scenarios"
     try:
         words.setdefault("scenario_folders", [folder] if folder.is_dir() else [])
@@ -194,10 +283,12 @@ def _lent(
     engy: EngyMock, asked: dict[str, Any], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EngyMock]:
     """The mock while a test has it: set up as asked, found by clients, looked after at the end."""
+    from engy_mock.mock.environment import FOREIGN_KEYS, variables
     from engy_mock.vocabulary.errors import MockError
 
     item = request.node
     item.stash.setdefault(_MOCKS, []).append(engy)
+    item.stash[_HAS_FAILED] = False
     _settle(engy, asked)
     named: list[str] = [word for word in ("scenario", "scenarios") if word in asked]
     if not named:
@@ -218,24 +309,38 @@ def _lent(
             raise MockError(f"the marker engy, cassette=: {error}") from None
     elif "replay" in asked:
         raise MockError("the marker engy: replay= says how a cassette= is played, and there is none")
-    for name in PROXY_EXCEPTIONS:
-        others = os.environ.get(name)
-        monkeypatch.setenv(name, f"{others},{LOOPBACK}" if others else LOOPBACK)
-    for names, value in ((KEYS, engy.api_key), (BASE_URLS, engy.base_url), (ORIGINS, engy.origin)):
-        for name in names:
-            monkeypatch.setenv(name, value)
+    run = _run_of(item)
+    if run is None and item.get_closest_marker("engy_campaign") is not None:
+        raise MockError(
+            "the marker engy_campaign is not for a unittest.TestCase: pytest makes one item of its tests"
+        )
+    if run is not None:
+        from engy_mock.campaigns.in_pytest import begin
+
+        begin(item, run, engy)
+    for name, value in variables(engy.base_url, engy.origin, engy.api_key, os.environ).items():
+        monkeypatch.setenv(name, value)
     for name in FOREIGN_KEYS:
         monkeypatch.delenv(name, raising=False)
     if request.instance is not None and hasattr(request.instance, "assertEqual"):
         request.instance.engy = engy
     failures = request.session.testsfailed
     yield engy
+    item.stash[_MOCKS].remove(engy)
     if engy.gateway.defects:
         raise engy.gateway.defects[0]
-    if asked.get("verify") and request.session.testsfailed == failures:
+    # A run of a campaign is counted later, a part of a test that has failed at once.
+    has_failed = item.stash[_HAS_FAILED] or request.session.testsfailed != failures
+    if asked.get("verify") and not has_failed:
         engy.verify()
-    if "verdict" in asked and request.session.testsfailed == failures:
+    if "verdict" in asked and not has_failed:
         engy.verdict(fail_level=asked["verdict"]).check()
+
+
+def _run_of(item: pytest.Item) -> Run | None:
+    """The run of a campaign that an item is; None if it is an ordinary test."""
+    callspec = getattr(item, "callspec", None)
+    return None if callspec is None else callspec.params.get(RUN)
 
 
 def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"gateway"}),
     frozenset({"serving", "recording", "verdict", "drift"}),
     frozenset({"faults", "mock"}),
+    frozenset({"campaigns"}),
     frozenset({"cli", "pytest_plugin"}),
     frozenset({"__main__"}),
 )
@@ -44,6 +45,7 @@ UNSAFE_CALLS = frozenset({"eval", "exec", "hash"})
 UNSAFE_METHODS = frozenset({("os", "urandom"), ("yaml", "unsafe_load"), ("yaml", "full_load")})
 
 DISTRIBUTION_OF = {
+    "_pytest": "pytest",
     "multidict": "aiohttp",
     "prometheus_client": "prometheus-client",
     "pydantic_core": "pydantic",

@@ -1,4 +1,4 @@
-"""The command line: `engy-mock serve | record | verify | verdict | check | scenarios`."""
+"""The command line: `engy-mock serve | record | verify | verdict | campaign | check | scenarios`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engy_mock import __version__
+from engy_mock.cli.campaign import add_campaign, split
 from engy_mock.cli.drift import add_verify
 from engy_mock.cli.options import add_serve
 from engy_mock.cli.recording import add_from_cassette, add_record
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    own, words = split(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(own)
+    options.words = words
     from engy_mock.vocabulary.errors import MockError
 
     try:
@@ -36,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_serve(commands.add_parser("serve", help="serve until SIGINT or SIGTERM"))
     add_record(commands.add_parser("record", help="pass requests on to a service, and write down what it says"))
+    add_campaign(commands.add_parser("campaign", help="run another command under many bad days, and judge it"))
     add_verify(commands.add_parser("verify", help="say where a server differs from the mock"))
     check = commands.add_parser("check", help="say what is wrong with scenario files and cassettes")
     check.set_defaults(command=_check)

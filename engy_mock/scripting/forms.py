@@ -166,6 +166,9 @@ class RuleForm(Form):
     rate: Share = 1.0
     """The share of fitting requests that it is for, 0 to 1: the same ones in each run."""
 
+    at: Annotated[list[Times], Field(min_length=1)] | None = None
+    """These of the fitting requests alone, counted from 1, whether or not another rule takes them."""
+
     delay: Seconds | None = None
     """Seconds of mock time before the first byte."""
 

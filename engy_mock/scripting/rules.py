@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.memory import Memory
@@ -27,9 +28,10 @@ class Rule:
     """One rule; `answers` are given in turn, the last again and again. `times` None never ends.
 
     Without answers it says nothing of its own: its faults befall what other rules or the model say. `rate` is
-    the share of fitting requests that it is for, settled by a digest of the request and `name`. `words` are its
-    conditions as written. `began` is the mock time at which it came into force, `tokens` what its answers have
-    come to, `memory` what its faults remember.
+    the share of fitting requests that it is for, settled by a digest of the request and `name`. With `at` it is
+    for these of the fitting requests alone, counted from 1 whether or not another rule takes them; `met` counts.
+    `words` are its conditions as written. `began` is the mock time at which it came into force, `tokens` what its
+    answers have come to, `memory` what its faults remember.
     """
 
     description: str
@@ -38,9 +40,11 @@ class Rule:
     faults: tuple[Fault, ...] = ()
     times: int | None = None
     rate: float = 1.0
+    at: tuple[int, ...] = ()
     name: str = ""
     words: Mapping[str, Any] = field(default_factory=dict)
     used: int = 0
+    met: int = 0
     tokens: int = 0
     began: float = 0.0
     memory: Memory = field(default_factory=Memory)
@@ -50,6 +54,12 @@ class Rule:
             raise MockError(f"times must be at least 1, got {self.times!r}")
         if not is_share(self.rate):
             raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
+        if any(type(place) is not int or place < 1 for place in self.at):
+            raise MockError(f"at takes numbers of requests, counted from 1, got {self.at!r:.80}")
+        if self.at and any(isinstance(own, Early) for own in self.faults):
+            raise MockError(
+                "at counts requests when they are read: a fault that acts before that cannot wait for it"
+            )
         if self.is_for_refusals and self.answers:
             raise MockError(
                 f"{self.description}: what the service itself refuses can be marred by faults, not answered"

@@ -30,6 +30,7 @@ class Script:
     _answering: Index = field(default_factory=lambda: Index((), {}))
     _marring: Index = field(default_factory=lambda: Index((), {}))
     _early: tuple[Rule, ...] = ()
+    _counting: Index | None = None
 
     def add(self, rule: Rule) -> None:
         """Put a rule behind those that are there."""
@@ -54,7 +55,8 @@ class Script:
             return None
         answering, marring = self._indexes(rules)
         known: Known = {}
-        used = self._first(answering, asked, identity, known)
+        due = () if self._counting is None else self._due(self._counting, asked, known)
+        used = self._first(answering, asked, identity, known, due)
         answer = None
         if used is not None:
             answers = used.rule.answers
@@ -62,7 +64,7 @@ class Script:
         if isinstance(answer, Refusal):
             return Chosen(answer, used)
         until = used.rule if used is not None and used.rule.lets_through else None
-        marrer = self._first(marring, asked, identity, known, until, mars=True)
+        marrer = self._first(marring, asked, identity, known, due, until, mars=True)
         return None if used is None and marrer is None else Chosen(answer, used, marrer)
 
     def has_answer(self, asked: Asked) -> bool:
@@ -95,6 +97,8 @@ class Script:
             reasons = rule.mismatches(asked)
             if not reasons and rule.is_used_up:
                 reasons = [f"it has been used {rule.used} times, which is all"]
+            elif not reasons and rule.at:
+                reasons = [f"this is the request {rule.met} of those that fit, it is for {list(rule.at)}"]
             elif not reasons:
                 reasons = ["its rate spares this request"]
             found.append((len(reasons), f"{rule.description}: {'; '.join(reasons)}"))
@@ -110,8 +114,20 @@ class Script:
                 marring = [rule for rule in rules if not rule.answers or rule.lets_through]
                 self._marring = Index(marring, shared)
                 self._early = tuple([rule for rule in rules if _is_early(rule)])
+                counting = [rule for rule in rules if rule.at]
+                self._counting = Index(counting, shared) if counting else None
                 self._indexed = rules
             return self._answering, self._marring
+
+    def _due(self, counting: Index, asked: Asked, known: Known) -> list[Rule]:
+        """Those of the rules with `at` whose turn this request is; all that it fits count it."""
+        due = []
+        for rule in counting.fitting(asked, known):
+            with self._lock:
+                rule.met += 1
+                if rule.met in rule.at:
+                    due.append(rule)
+        return due
 
     def _first(
         self,
@@ -119,6 +135,7 @@ class Script:
         asked: Asked,
         identity: bytes,
         known: Known,
+        due: Sequence[Rule],
         until: Rule | None = None,
         *,
         mars: bool = False,
@@ -128,7 +145,7 @@ class Script:
         Rules from `until` on have no say; others that let requests through do not mar them.
         """
         for rule in index.fitting(asked, known, until):
-            if (mars and rule.lets_through) or rule.is_spared(identity):
+            if (mars and rule.lets_through) or (rule.at and rule not in due) or rule.is_spared(identity):
                 continue
             use = self.use(rule)
             if use is not None:

@@ -88,7 +88,7 @@ class Scene:
 
 def _anew(rules: Iterable[Rule], now: float) -> tuple[Rule, ...]:
     """The same rules, unused."""
-    return tuple(replace(rule, used=0, tokens=0, began=now, memory=Memory()) for rule in rules)
+    return tuple(replace(rule, used=0, met=0, tokens=0, began=now, memory=Memory()) for rule in rules)
 
 
 class Stage:

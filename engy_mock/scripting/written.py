@@ -48,6 +48,7 @@ def rule_of(form: RuleForm, name: str, mistakes: Mistakes, place: Place) -> Rule
             faults=marred,
             times=len(answers) if form.times is None and isinstance(form.reply, list) else form.times,
             rate=form.rate,
+            at=tuple(form.at or ()),
             words=words,
         )
     except MockError as error:

@@ -2,11 +2,16 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from engy_mock.campaigns import profile
+from engy_mock.campaigns.drawing import drawn
+from engy_mock.cli import main
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -22,7 +27,8 @@ def marked(mark: str) -> list[str]:
 
 def test_every_block_has_a_mark_that_something_runs():
     """A block without a mark would be one that nobody tries."""
-    assert {mark for mark, _, _ in BLOCKS} == {"serve command", "curl", "test command", "test", "run"}
+    known = {"serve command", "curl", "test command", "campaign command", "profile", "test", "run"}
+    assert {mark for mark, _, _ in BLOCKS} == known
     assert len(marked("test")) >= 3
     assert len(marked("run")) >= 3
 
@@ -36,6 +42,7 @@ def test_tests_of_the_readme_pass(block, pytester):
         "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
     )
     wanted = len(re.findall(r"^(?:async )?def test_", block, re.MULTILINE))
+    wanted += sum(int(seeds) - 1 for seeds in re.findall(r"engy_campaign\(seeds=(\d+)", block))
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=wanted)
 
@@ -72,6 +79,36 @@ def test_the_curl_is_answered(engy):
         for choice in json.loads(event.removeprefix("data: "))["choices"]
     )
     assert text == "The capital of France is Paris."
+
+
+CLIENT = """
+import os
+from openai import OpenAI
+
+with OpenAI() as client:
+    messages = [{"role": "user", "content": "What is the capital of France?"}]
+    print(client.chat.completions.create(model="glm-5.2", messages=messages).choices[0].message.content)
+"""
+
+
+@pytest.mark.slow
+def test_the_campaign_runs(tmp_path, monkeypatch, capsys):
+    """A reader who has a client of this name gets a verdict on it, and a page."""
+    (command,) = marked("campaign command")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "client.py").write_text(CLIENT)
+    words = shlex.split(command.replace("python client.py", f"{shlex.quote(sys.executable)} client.py"))
+    assert main(words[1:]) in (0, 1)
+    assert "3 cases: " in capsys.readouterr().out
+    assert "<svg" in (tmp_path / "campaign.html").read_text(encoding="utf-8")
+
+
+def test_the_profile_is_one(tmp_path):
+    """Plans can be drawn from it."""
+    (text,) = marked("profile")
+    (tmp_path / "mine.yaml").write_text(text)
+    found = profile.named(tmp_path / "mine.yaml")
+    assert all(1 <= len(drawn(found, seed).troubles) <= 2 for seed in range(20))
 
 
 def test_the_commands_are_one_line_each():

@@ -1,0 +1,1 @@
+"""Campaigns: the same client under many bad days, each drawn from a seed, and what became of it."""

@@ -1,0 +1,63 @@
+"""How a run of a command went: what it told its user, held against what it should have told."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from engy_mock.campaigns.command import Ran
+
+Outcome = Literal["answered", "recovered", "reported", "unreported", "silently-wrong", "hung"]
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+"""From good to bad."""
+
+BAD: frozenset[Outcome] = frozenset({"unreported", "silently-wrong", "hung"})
+"""What no client should do, whatever the day is like."""
+
+ADVICE: dict[Outcome, str] = {
+    "unreported": "Say on stderr what went wrong, and end with an exit code of your own.",
+    "silently-wrong": "Take nothing for an answer that is none: check its end, its form and its content.",
+    "hung": "Set timeouts: for connecting, for silence within an answer, and for the whole.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oracle:
+    """What a user may expect of the command.
+
+    A regular answer `contains` these texts, and with `equals_clean` is what it is on a good day; where there is
+    none, the error says so with one of the texts in `errors`, or in any words if none is named. With
+    `must_answer` there has to be one on every day.
+    """
+
+    contains: tuple[str, ...] = ()
+    equals_clean: bool = False
+    errors: tuple[str, ...] = ()
+    must_answer: bool = False
+
+    def complaint(self, ran: Ran, clean: Ran | None) -> str | None:
+        """Why what the command printed is no regular answer; None if it is one."""
+        for text in self.contains:
+            if text not in ran.stdout.text:
+                return f"the output lacks {text!r:.80}"
+        if self.equals_clean and clean is not None and ran.stdout.digest != clean.stdout.digest:
+            return "the output is not that of the clean run"
+        return None
+
+    def judged(self, ran: Ran, clean: Ran | None, *, is_recovered: bool) -> tuple[Outcome, str]:
+        """The outcome, and the reason for it in words."""
+        if ran.exit_code is None:
+            return "hung", f"not over after {ran.seconds:.0f} seconds"
+        if ran.exit_code == 0:
+            complaint = self.complaint(ran, clean)
+            if complaint is not None:
+                return "silently-wrong", f"exit code 0, but {complaint}"
+            return ("recovered", "right in the end") if is_recovered else ("answered", "right")
+        said = f"exit code {ran.exit_code}"
+        if ran.exit_code < 0:
+            return "unreported", f"ended by signal {-ran.exit_code}"
+        told = ran.stderr.text + ran.stdout.text
+        if not told.strip():
+            return "unreported", f"{said} without a word"
+        if self.errors and not any(text in told for text in self.errors):
+            return "unreported", f"{said}, but no word of {' or '.join([repr(text) for text in self.errors]):.120}"
+        return "reported", said

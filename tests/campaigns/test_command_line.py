@@ -1,0 +1,314 @@
+"""`engy-mock campaign -- COMMAND`: what is run, how it is judged, and what comes out."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from xml.etree import ElementTree as tree
+
+import pytest
+
+from engy_mock.campaigns.command import Commands
+from engy_mock.campaigns.page import POLICY
+from engy_mock.cli import main
+from engy_mock.cli.progress import Progress
+from engy_mock.scripting.scenario import from_file
+from engy_mock.vocabulary.errors import MockError
+
+CLIENT = """
+import json, os, sys
+from http.client import HTTPConnection, HTTPException
+
+def ask(text, attempts=1):
+    body = {"model": "glm-5.2", "messages": [{"role": "user", "content": text}]}
+    headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+    for _ in range(attempts):
+        connection = HTTPConnection(os.environ["ANTHROPIC_BASE_URL"].removeprefix("http://"))
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        answer = connection.getresponse()
+        if answer.status == 200:
+            return json.loads(answer.read())["choices"][0]["message"]["content"]
+    sys.exit(f"refused with {answer.status}")
+
+"""
+
+PARIS = 'ask("What is the capital of France?")'
+
+REFUSING = "description: Refusals.\ntroubles:\n  - {refuse: 503, times: 1}\n"
+EMPTY = """
+description: Nothing is said.
+kinds: 2
+troubles:
+  - {fault: content-empty, rate: 0.5}
+  - {fault: cache-cold}
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "refusing.yaml").write_text(REFUSING)
+    (tmp_path / "empty.yaml").write_text(EMPTY)
+
+    def run(code, *options):
+        (tmp_path / "client.py").write_text(CLIENT + code)
+        code = main(["campaign", *options, "--", sys.executable, "-S", "client.py"])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def outcomes(printed):
+    """Name and outcome of each case, as the lines tell them."""
+    return re.findall(r"^(?:ok|FAILED) +(\S+) +(\S+) ", printed, re.MULTILINE)
+
+
+def test_a_client_that_copes(run):
+    """It answers, after another attempt if need be; the exit code says that all is well."""
+    code, printed, _ = run(
+        f"print({PARIS[:-1]}, attempts=3))", "--profile", "refusing.yaml", "--seeds", "2", "--contains", "Paris"
+    )
+    assert (code, outcomes(printed)) == (0, [("refusing-0", "recovered"), ("refusing-1", "recovered")])
+    assert "refuse 503" in printed
+    assert "2 cases: 2 recovered; none failed" in printed
+
+
+def test_a_client_that_reports(run):
+    """A failure that is told is none, unless there has to be an answer, or other words for it."""
+    given = ("--profile", "refusing.yaml", "--seed", "4")
+    code, printed, _ = run(f"print({PARIS})", *given)
+    assert (code, outcomes(printed)) == (0, [("refusing-4", "reported")])
+    code, printed, _ = run(f"print({PARIS})", *given, "--must-answer")
+    assert (code, outcomes(printed)) == (1, [("refusing-4", "reported")])
+    code, printed, _ = run(f"print({PARIS})", *given, "--error", "no worker")
+    assert (code, outcomes(printed)) == (1, [("refusing-4", "unreported")])
+    assert "exit code 1, but no word of 'no worker'" in printed
+    assert "stderr: refused with 503" in printed
+
+
+ALL_REPORTS = ("--html", "out/page.html", "--junit", "out/junit.xml", "--json", "out/report.json")
+
+
+def test_a_client_that_is_silently_wrong(run, tmp_path):
+    """It is found, made small, kept, and told in every report; the line that repeats it does."""
+    code, printed, _ = run(
+        f"print('<b>', {PARIS}, '\\x00&')",
+        *("--profile", "empty.yaml", "--seeds", "4", "--contains", "Paris", "--shrink", "--save-plans", "kept"),
+        *ALL_REPORTS,
+    )
+    assert code == 1
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    wrong = [one for one in report["results"] if one["fails"]]
+    assert wrong
+    assert {one["outcome"] for one in wrong} == {"silently-wrong"}
+    small = "content-empty at the 1st whole chat request that says 'What is the capital of France?'"
+    assert {tuple(one["smallest"]) for one in wrong} == {(small,)}
+    name = wrong[0]["name"]
+    (rule,) = from_file(tmp_path / "kept" / f"{name}.yaml").rules
+    assert rule.at == (1,)
+    assert f"\n    {small}\n" in printed
+    _check_junit((tmp_path / "out/junit.xml").read_bytes(), report)
+    _check_page((tmp_path / "out/page.html").read_text(), report)
+    assert main(shlex.split(wrong[0]["replay"])[1:]) == 1
+
+
+def _check_junit(document, report):
+    """One suite with a case for each, in the shape that all readers of such files share."""
+    top = tree.fromstring(document)
+    (suite,) = top
+    assert (top.tag, suite.tag) == ("testsuites", "testsuite")
+    for one in (top, suite):
+        assert {"name", "tests", "failures", "errors", "time"} <= one.attrib.keys()
+        assert (one.get("tests"), one.get("failures")) == (str(report["cases"]), str(report["failed"]))
+    assert [case.get("name") for case in suite] == [one["name"] for one in report["results"]]
+    for case, one in zip(suite, report["results"], strict=True):
+        assert case.attrib.keys() == {"classname", "name", "time"}
+        parts = [part.tag for part in case]
+        assert parts == (["failure", "system-out", "system-err"] if one["fails"] else [])
+        if parts:
+            assert case[0].attrib.keys() == {"type", "message"}
+            assert one["smallest"][0] in (case[0].text or "")
+            assert case[1].text == "<b>  \ufffd&\n"
+
+
+class _Page(HTMLParser):
+    """What a page is made of: elements that are open, all that there are, and the text."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.names, self.attributes, self.text = [], [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def _check_page(text, report):
+    """A page that is well formed, needs nothing else, and shows a mark for each case."""
+    page = _Page()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "b>"} & set(page.names)
+    assert not [name for name, _ in page.attributes if name in ("src", "href") or name.startswith("on")]
+    assert page.names.count("circle") + page.names.count("path") == report["cases"]
+    assert "<b>  \ufffd&" in page.text
+    assert ("content", POLICY) in page.attributes
+
+
+def test_a_command_that_never_ends(run, tmp_path):
+    """It hangs, and is ended with all that it has started."""
+    child = "import subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\n"
+    waits = f"{child}open('child', 'w').write(str(child.pid))\n"
+    code, printed, _ = run(
+        f"import os.path\nprint({PARIS})\nif os.path.exists('calm'):\n    exec({waits + 'time.sleep(600)'!r})\n"
+        "open('calm', 'w')",
+        *("--profile", "empty.yaml", "--seed", "0", "--timeout", "4"),
+    )
+    assert (code, outcomes(printed)) == (1, [("empty-0", "hung")])
+    assert "not over after 4 seconds" in printed
+    state = Path(f"/proc/{(tmp_path / 'child').read_text()}/stat")
+    assert not state.exists() or state.read_text().split(") ")[1][0] == "Z"
+
+
+def test_cases_in_parallel_are_told_in_order(run, tmp_path):
+    """With several jobs the same comes out, in the same order; only what was measured differs."""
+    reports = []
+    for jobs in ("1", "3"):
+        run(
+            f"print({PARIS})",
+            *("--scenario", "spent-quota", "--profile", "empty.yaml", "--seeds", "3", "--contains", "Paris"),
+            *("--shrink", "--jobs", jobs, "--json", f"{jobs}.json"),
+        )
+        report = json.loads((tmp_path / f"{jobs}.json").read_text())
+        for one in (report["clean"], *report["results"]):
+            one.pop("seconds")
+        reports.append(report)
+    assert reports[0] == reports[1]
+    assert [one["name"] for one in reports[0]["results"]] == ["spent-quota", "empty-0", "empty-1", "empty-2"]
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "said"),
+    [
+        (
+            "sys.exit('I am ill')",
+            (),
+            "the command fails on a calm day already (exit code 1); mend that first:\nI am ill",
+        ),
+        ("print(1)", (), "the command has asked the mock nothing: it finds it by OPENAI_BASE_URL"),
+        (
+            f"print({PARIS})",
+            ("--contains", "Rome"),
+            "fails on a calm day already (exit code 0, but the output lacks",
+        ),
+        (f"print({PARIS}, os.getpid())", ("--equals-clean",), "the command prints something else each time"),
+        ("", ("--profile", "storm"), "there is no profile 'storm'. Did you mean 'stormy'?"),
+        ("", ("--scenario", "busy-hou"), "there is no scenario 'busy-hou'. Did you mean 'busy-hour'?"),
+        ("", ("--seed", "1", "--seeds", "2"), "--seed names plans, --seeds counts them: one of both"),
+        (f"print({PARIS})", ("--seed", "1", "--ignore", "retry-strom"), "Did you mean 'retry-storm'?"),
+        (f"print({PARIS})", ("--seed", "1", "--json", "client.py/x"), "client.py/x: cannot be written"),
+    ],
+)
+def test_wrong_use(run, code, options, said):
+    """What cannot be found out is told, with the exit code of wrong use."""
+    result, _, errors = run(code, *options)
+    assert result == 2
+    assert said in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "there is no command: write it behind --"),
+        (("--",), "there is no command: write it behind --"),
+        (("--", "no-such-command-here"), "there is no command 'no-such-command-here' that could be run"),
+    ],
+)
+def test_commands_that_there_are_not(words, said, capsys):
+    """Nobody is left to guess."""
+    assert main(["campaign", "--seed", "1", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options", [("--jobs", "0"), ("--timeout", "-1"), ("--seeds", "x"), ("--fail-level", "bad")]
+)
+def test_options_that_cannot_be(options, capsys):
+    """argparse says which one and why."""
+    with pytest.raises(SystemExit) as raised:
+        main(["campaign", *options, "--", "true"])
+    assert raised.value.code == 2
+    assert options[0] in capsys.readouterr().err
+
+
+def test_output_is_bounded():
+    """What a command floods us with is read to its end, but kept only in part."""
+    ran = Commands([sys.executable, "-S", "-c", "print('x' * 3_000_000)"], 60).run(os.environ)
+    assert (ran.exit_code, ran.stdout.size) == (0, 3_000_001)
+    assert len(ran.stdout.kept) == 1024 * 1024
+    assert ran.stdout.tail(5).startswith("(1951425 more bytes were not kept)\n")
+
+
+def test_nothing_is_started_when_all_is_over():
+    """Whoever stops a campaign has stopped it."""
+    commands = Commands(["true"], 5)
+    commands.stop()
+    with pytest.raises(MockError, match="has been stopped"):
+        commands.run(os.environ)
+
+
+class _Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_for_terminals():
+    """A bar where somebody looks, nothing elsewhere."""
+    shown, hidden = _Terminal(), StringIO()
+    for stream in (shown, hidden):
+        progress = Progress(stream, 4)
+        progress.show(1, "stormy-0")
+        progress.clear()
+    assert "[#######.......................] 1/4 stormy-0" in shown.getvalue()
+    assert hidden.getvalue() == ""
+
+
+@pytest.mark.slow
+def test_a_broken_off_campaign_leaves_nothing_behind(tmp_path):
+    """Ctrl-C ends it with what it has started."""
+    client = tmp_path / "client.py"
+    client.write_text(
+        CLIENT + f"{PARIS}\nimport pathlib, time\np = pathlib.Path('pid')\np.exists() and time.sleep(99)\n"
+    )
+    client.write_text(client.read_text() + "p.write_text(str(os.getpid()))\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engy_mock", "campaign", "--seeds", "9", "--", sys.executable, "-S", "client.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stderr=subprocess.PIPE,
+    )
+    watched = tmp_path / "pid"
+    while not watched.exists() and process.poll() is None:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.2)
+    process.send_signal(2)
+    process.wait(60)
+    assert process.stderr.read().decode().count("Traceback") == 0
+    process.stderr.close()
+    assert process.returncode == 130
