@@ -37,11 +37,14 @@ class When:
         conditions: tuple[Condition, ...],
         description: str,
         words: Mapping[str, Any] | None = None,
+        *,
+        at: tuple[int, ...] = (),
     ) -> None:
         self._script = script
         self._conditions = conditions
         self._description = description
         self._words = words or {}
+        self._at = at
 
     def reply(
         self,
@@ -162,10 +165,20 @@ class When:
                 faults=marred,
                 times=times,
                 rate=rate,
+                at=self._at,
                 words=self._words,
             )
         )
         return self
+
+
+def numbers(at: object) -> tuple[int, ...]:
+    """The numbers of requests that `at` was given, none for None; raises MockError for what is no list of such."""
+    if at is None:
+        return ()
+    if isinstance(at, str | bytes) or not isinstance(at, Sequence) or not at:
+        raise MockError(f"at takes a list of numbers of requests, like at=[2, 5], got {at!r:.80}")
+    return tuple(at)
 
 
 def marring(faults: Faults, delay: float | None = None, pace: float | None = None) -> tuple[Fault, ...]:
