@@ -38,13 +38,19 @@ class Heard:
     """What a client gave its program: what was `said`, and the exception behind it, if there was one.
 
     `error` is the name of its class, `is_own` whether it belongs to the client's family; `is_over` is false if the
-    call had not come to an end when the watchdog came.
+    call had not come to an end when the watchdog came. `exception` is the error itself, or one that says the same.
     """
 
     said: Any = None
     error: str = ""
     is_own: bool = False
     is_over: bool = True
+    exception: BaseException | None = None
+
+
+def failed(error: BaseException, own: type[BaseException] | tuple[type[BaseException], ...]) -> Heard:
+    """A call that ended in this error, of the client's `own` family or not."""
+    return Heard(error=type(error).__name__, is_own=isinstance(error, own), exception=error)
 
 
 def read(text: str) -> Outcome:

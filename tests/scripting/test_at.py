@@ -7,7 +7,6 @@ from engy_mock.scripting import notation
 from engy_mock.scripting.scenario import from_sheet
 from tests.scripting.captured import body_for
 
-
 CHAT = "/v1/chat/completions"
 
 
