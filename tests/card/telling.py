@@ -91,14 +91,18 @@ TELLING = (
         kind="quota-exhausted",
         word="retried-spent-quota",
         says=(
-            "a quota that is spent stays spent, and says so; still everybody but scale-gp-beta asks three times."
+            "a quota that is spent stays spent, and its code says so; still everybody asks three times. Scale's "
+            "/v5 has no such code, so scale-gp-beta cannot be blamed."
         ),
         whole={"reported": "OP ON AP AT LC LL PA AI"},
     ),
     Telling(
         kind="status-wrapped",
         word="retried-permanent-error",
-        says=("an error that a gateway has wrapped in a 5xx is tried again by its status, whatever it says."),
+        says=(
+            "an error that a gateway has wrapped in a 5xx is tried again by its status, though its type says that "
+            "the request was wrong."
+        ),
         whole={"recovered": "OP ON AP AT LC LL PA AI"},
     ),
     Telling(
