@@ -172,7 +172,7 @@ def _check_page(text, report):
 
 
 def is_gone(process: int) -> bool:
-    """Whether a process that has been killed comes to its end, or is a zombie of whoever should have waited for it."""
+    """Whether a process that has been killed comes to its end, be it as a zombie."""
     for _ in range(500):
         try:
             if Path(f"/proc/{process}/stat").read_text().split(") ")[1][0] == "Z":
