@@ -41,4 +41,4 @@ ORDER = (
     Cause("tokens_per_minute", errors.RateLimited, "books.accounts.Account.hold"),
     Cause("balance", errors.InsufficientBalance, "books.accounts.Account.hold"),
 )
-"""All causes of the service itself, each with the place in the code that looks for it; a test's own rules come last."""
+"""All causes of the service itself, each with where the code looks for it; rules of a test come last."""

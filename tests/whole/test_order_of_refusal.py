@@ -169,7 +169,7 @@ CLASHES = {("path", "method"), ("model", "input_type"), ("field", "window")} | {
     (name, "window") for name in ("input_type", "undecodable", "too_many", "largest_input")
 }
 """Pairs that cannot meet: an unknown path has no methods, an unknown model no input types, no `max_tokens` is too
-small and passes the window; prompts that long are for completions alone, which have no pictures, no largest input."""
+small and passes the window; prompts so long are for completions alone, which know nothing of pictures."""
 
 
 @pytest.mark.parametrize("cause", ORDER, ids=lambda cause: cause.name)
