@@ -57,7 +57,7 @@ FOUND = {
     "truncated-accepted": ("stormy", 7),
     "silent-acceptance": ("stormy", 1),
     "broken-tool-call-executed": ("stormy", 6),
-    "poisoned-history": ("stormy", 16),
+    "poisoned-history": ("stormy", 6),
     "retried-non-retryable": ("stormy", 27),
     "retry-after-ignored": ("rate-limits", 0),
     "retried-spent-quota": ("rate-limits", 1),

@@ -34,7 +34,7 @@ def test_beats_in_pauses(engy, route):
 
 @pytest.mark.parametrize(
     ("every", "seconds", "count"),
-    [(1, 3, 2), (1, 3.5, 3), (3, 3, 0), (4, 3, 0), (0.1, 0.3, 2), (None, 30, 0), (0, 30, 0), (-1, 30, 0)],
+    [(1, 3, 2), (1, 3.5, 3), (3, 3, 0), (4, 3, 0), (0.1, 0.3, 2), (None, 30, 0)],
 )
 def test_beats_fit_inside(engy, every, seconds, count):
     """The end of a pause has a sign of its own: what comes next."""

@@ -1,6 +1,7 @@
 """Where a request breaks several rules, the first line of the documented order answers (E-68 to E-85)."""
 
 import copy
+import importlib
 import itertools
 import json
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from engy_mock.gateway import Gateway
+from engy_mock.gateway.order import ORDER
 from engy_mock.vocabulary.errors import TooLarge
 from engy_mock.vocabulary.wire import Call, Whole
 
@@ -130,30 +132,54 @@ def balance(draft: Draft) -> None:
     draft.gateway.accounts.default.balance_micro = 0
 
 
-CAUSES = [
-    (host, 403, "host not allowed"),
-    (path, 404, "no route"),
-    (method, 405, "method PUT not allowed"),
-    (key, 401, "invalid api key"),
-    (content_type, 415, "content type must be application/json"),
-    (size, 413, "body exceeds"),
-    (field, 400, "max_tokens must be at least 1, got 0"),
-    (model, 404, "model nope not found"),
-    (input_type, 400, "glm-5.2 does not accept images"),
-    (undecodable, 400, "begin like image/png"),
-    (too_many, 413, "11 images, at most 10 allowed"),
-    (largest_input, 400, "takes at most 262144 input tokens"),
-    (worker, 503, "no worker meets"),
-    (capacity, 429, "capacity is exhausted"),
-    (concurrency, 429, "concurrency limit of 1 reached"),
-    (requests_per_minute, 429, "limit of 1 requests per minute reached"),
-    (tokens_per_minute, 429, "limit of 3 tokens per minute reached"),
-    (balance, 402, "0 available"),
-]
-"""The causes in the documented order."""
+def window(draft: Draft) -> None:
+    del draft.body["messages"]
+    draft.body |= {"prompt": [5] * 300_000, "max_tokens": 50_000}
+    if draft.path == "/v1/chat/completions":
+        draft.path = "/v1/completions"
 
-CLASHES = {("path", "method"), ("model", "input_type")}
-"""Pairs that cannot meet: an unknown path has no methods, an unknown model no input types."""
+
+WORDS = {
+    "host": "host not allowed",
+    "path": "no route",
+    "method": "method PUT not allowed",
+    "key": "invalid api key",
+    "content_type": "content type must be application/json",
+    "size": "body exceeds",
+    "field": "max_tokens must be at least 1, got 0",
+    "model": "model nope not found",
+    "input_type": "glm-5.2 does not accept images",
+    "undecodable": "begin like image/png",
+    "too_many": "11 images, at most 10 allowed",
+    "largest_input": "takes at most 262144 input tokens",
+    "window": "prompt 300000 + max_tokens 50000 = 350000 tokens",
+    "worker": "no worker meets",
+    "capacity": "capacity is exhausted",
+    "concurrency": "concurrency limit of 1 reached",
+    "requests_per_minute": "limit of 1 requests per minute reached",
+    "tokens_per_minute": "limit of 3 tokens per minute reached",
+    "balance": "0 available",
+}
+"""What each cause is known by."""
+
+CAUSES = [(globals()[cause.name], cause.status, WORDS[cause.name]) for cause in ORDER]
+"""What spoils a request, in the order of the table."""
+
+CLASHES = {("path", "method"), ("model", "input_type"), ("field", "window")} | {
+    (name, "window") for name in ("input_type", "undecodable", "too_many", "largest_input")
+}
+"""Pairs that cannot meet: an unknown path has no methods, an unknown model no input types, no `max_tokens` is too
+small and passes the window; prompts so long are for completions alone, which know nothing of pictures."""
+
+
+@pytest.mark.parametrize("cause", ORDER, ids=lambda cause: cause.name)
+def test_each_cause_has_its_place_in_the_code(cause):
+    """The table says where each is looked for, and there it can be read."""
+    room, _, rest = cause.where.partition(".")
+    place = importlib.import_module(f"engy_mock.{room}.{rest.partition('.')[0]}")
+    for name in rest.split(".")[1:]:
+        place = getattr(place, name)
+    assert callable(place)
 
 
 @pytest.mark.parametrize(("cause", "status", "words"), CAUSES, ids=lambda value: getattr(value, "__name__", ""))
