@@ -43,13 +43,14 @@ for a whole answer and for a stream, and otherwise as they come. `python -m test
 do better or worse.
 
 Each call has a mock of its own. The first request meets the fault and every later one is well, so that whoever
-asks again is helped. A few kinds would mean nothing then, and last: {lasting}.
+asks again is helped. These would mean nothing then, and last: {lasting}.
+
 The answer is a text with reasoning and two tool calls, where a case does not need another. Refusals carry a
 hint of a millisecond, so nothing is said here about waits. Where the service falls silent, clients have a
-read timeout of one second (three, where signs of life come in between), if they have one at all, and a
-watchdog comes after twelve. How each call ended is
-told to `engy.heard()`, and the words of what was found are those of `engy.verdict()`. An agent of pydantic-ai
-is asked nothing that it has no word for, like several choices.
+read timeout of one second (three, where signs of life come in between), but for the AI SDK, which has none by
+itself, and a watchdog comes after twelve. How each call ended is told to `engy.heard()`, and the words of
+what was found are those of `engy.verdict()`. An agent of pydantic-ai is asked nothing that it has no word
+for, like several choices.
 
 | Letter | Ending | What the program got |
 |---|---|---|
@@ -82,8 +83,8 @@ def written(kept: Kept, lasting: Iterable[str]) -> str:
 def summary(kept: Kept) -> str:
     """The table in the README: how many calls ended how, for each client."""
     lines = [
-        "| Client | answered | recovered | reported | silently wrong | hung | raw exception |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+        "| Client | calls | answered | recovered | reported | silently wrong | hung | raw exception |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for column in COLUMNS:
         found = _counted(kept.card, column, column.forms, sorted(catalogue()))
@@ -91,7 +92,7 @@ def summary(kept: Kept) -> str:
         reported = found["reported"] + found["gave-up"]
         numbers = (answered, found["recovered"], reported, found["silent"], found["hung"], found["raw"])
         name = title(column, kept.versions.get(column.client, ""))
-        lines.append(f"| {name} | {' | '.join([str(number) for number in numbers])} |")
+        lines.append(f"| {name} | {' | '.join([str(number) for number in (sum(numbers), *numbers)])} |")
     return "\n".join(lines)
 
 

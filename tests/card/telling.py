@@ -67,15 +67,20 @@ TELLING = (
     ),
     Telling(
         kind="stall",
+        word="no-read-timeout",
         says=(
-            "a stream that falls silent hangs the clients for Node.js for ever, whatever their timeout: "
-            "it is one for the head of an answer. Those for Python have one for each read."
+            "a stream that falls silent hangs the clients for Node.js for ever: the timeout of OpenAI's and "
+            "Anthropic's is one for the head of an answer, and the AI SDK has none unless it is given `chunkMs`, "
+            "which is not done here. Those for Python have one for each read."
         ),
         streamed={"hung": "ON AT AI", "reported": "OP LC LL PA", "raw": "AP SG"},
     ),
     Telling(
         kind="stall-with-comments",
-        says=("with a sign of life now and then, no client of all these ever notices that nothing more is said."),
+        says=(
+            "with a comment now and then, which is a sign of life, no client of all these notices that nothing "
+            "more is said."
+        ),
         streamed={"hung": "OP ON AP AT SG LC LL PA AI"},
     ),
     Telling(
