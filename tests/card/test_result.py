@@ -5,15 +5,16 @@ import pytest
 from engy_mock import EngyMock
 from tests.card.columns import COLUMNS
 from tests.card.result import judged, tell, texts, tool_calls
+from tests.matrix.content import Content
 from tests.matrix.job import Job
 from tests.matrix.outcome import Heard, failed
 from tests.scripting.captured import body_for
 
 WHOLE = Job("cut", COLUMNS[0], "whole")
 STREAM = Job("cut", COLUMNS[0], "raw")
-CALM = {"choices": [{"text": "One two.", "calls": [], "finish": "stop"}], "usage": [9, 2]}
+CALM: Content = {"choices": [{"text": "One two.", "calls": [], "finish": "stop"}], "usage": [9, 2]}
 OTHER_USAGE = {**CALM, "usage": [9, 3]}
-HALF = {"choices": [{"text": "One", "calls": [], "finish": None}], "usage": None}
+HALF: Content = {"choices": [{"text": "One", "calls": [], "finish": None}], "usage": None}
 CALLED = {"choices": [{"text": "One two.", "calls": [["run", "{"]], "finish": "stop"}], "usage": [9, 2]}
 OWN = failed(ValueError("told"), ValueError)
 FOREIGN = failed(KeyError("told"), ValueError)
