@@ -1,7 +1,7 @@
 """What became of one call: the whole answer, another one without a word, an exception, or no end at all."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 SIGNS = ("ok", "S", "SDK", "RAW", "hang", "n/a")
@@ -45,7 +45,7 @@ class Heard:
     error: str = ""
     is_own: bool = False
     is_over: bool = True
-    exception: BaseException | None = None
+    exception: BaseException | None = field(default=None, compare=False)
 
 
 def failed(error: BaseException, own: type[BaseException] | tuple[type[BaseException], ...]) -> Heard:
