@@ -2,13 +2,14 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from threading import Lock
 from typing import Any, overload
 
-from engy_mock.books.entry import MAX_BODY, Entry
+from engy_mock.books.entry import MAX_BODY, Entry, kept_header
 from engy_mock.books.heard import Heard
+from engy_mock.books.shortened import Shortened
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.request import RawPrompt
 
@@ -25,7 +26,7 @@ def _weight(entry: Entry) -> int:
     """About how many bytes of memory an exchange keeps: its body as sent and as parsed, and its answer."""
     weight = 2_000 + len(entry.body) + entry.course.weight
     if entry.request is not None:
-        weight += 24 * len(entry.body) if entry.request.body else MAX_BODY
+        weight += MAX_BODY if entry.is_body_cut else 24 * len(entry.body)
         if isinstance(entry.request.prompt, RawPrompt):
             weight += sum([40 * len(prompt) for prompt in entry.request.prompt.prompts])
         else:
@@ -57,10 +58,12 @@ class Journal:
 
     def add(self, entry: Entry) -> None:
         """Write an exchange down; its `number` is given here."""
-        if len(entry.body) > MAX_BODY:
+        entry.body_bytes = len(entry.body)
+        if entry.body_bytes > MAX_BODY:
             entry.body = entry.body[:MAX_BODY]
             if entry.request is not None:
-                entry.request = replace(entry.request, body={})
+                body = Shortened(entry.request.body, entry.body_bytes)
+                entry.request = replace(entry.request, body=body)
         entry.weight = _weight(entry)
         with self._lock:
             entry.number = self._count
@@ -113,17 +116,23 @@ class Journal:
     def where(self, *functions: Callable[[Entry], bool], **words: object) -> list[Entry]:
         """The entries for which all functions are true and whose fields have these values.
 
-        `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. Raises
-        MockError for a field that entries do not have.
+        `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. `headers` are
+        some of those that came, in names of any case. Raises MockError for a field that entries do not have, and
+        for a header that they do not keep.
         """
         for name in words:
             if name not in FIELDS:
                 hint = did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
                 raise MockError(f"where: entries have no {name!r:.80}.{hint}")
+        headers = words.pop("headers", None) or {}
+        if not isinstance(headers, Mapping):
+            raise MockError(f"where: headers= takes names and values, got {headers!r:.80}")
+        wanted = {kept_header(name): value for name, value in headers.items()}
         return [
             entry
             for entry in self
-            if all(getattr(entry, name) == value for name, value in words.items())
+            if wanted.items() <= dict(entry.headers).items()
+            and all(getattr(entry, name) == value for name, value in words.items())
             and all(function(entry) for function in functions)
         ]
 

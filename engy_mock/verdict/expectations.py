@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from engy_mock.books.entry import Entry
+from engy_mock.books.entry import Entry, kept_header
 from engy_mock.books.journal import Journal
+from engy_mock.books.shortened import Shortened
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.matchers import Condition, conditions
+from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
 from engy_mock.vocabulary.request import GenerationRequest
@@ -31,6 +32,8 @@ def asked_of(entry: Entry) -> Asked:
 def _body(entry: Entry) -> Mapping[str, Any]:
     if entry.request is not None:
         return entry.request.body
+    if entry.is_body_cut:
+        return Shortened(None, entry.body_bytes)
     try:
         found = entry.json()
     except ValueError:
@@ -117,11 +120,23 @@ def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Conditi
         raise MockError("the journal keeps no keys: ask for account= in engy.journal.where(...) instead")
     if "refused" in words:
         raise MockError("what was refused stands in the journal: engy.journal.where(status=...)")
+    headers = words.get("header")
+    if isinstance(headers, Mapping):
+        words = {**words, "header": {kept_header(name): headers[name] for name in headers}}
     return conditions(functions, words)
 
 
 def _reasons(wanted: tuple[Condition, ...], entry: Entry) -> list[str]:
     asked = asked_of(entry)
+    if entry.is_body_cut:
+        # What looks into the body may not be known any more: that counts only where all else fits.
+        known = [condition for condition in wanted if condition.word in MATCHERS and condition.word != "field"]
+        if len(known) < len(wanted) and (reasons := _missed(known, asked)):
+            return reasons
+    return _missed(wanted, asked)
+
+
+def _missed(wanted: Iterable[Condition], asked: Asked) -> list[str]:
     return [reason for reason in (condition.check(asked) for condition in wanted) if reason is not None]
 
 
