@@ -56,7 +56,7 @@ def found(
             raise MockError(f"{word}= takes a whole number from 0, got {number!r:.80}")
     wanted = _conditions(functions, words)
     fitting = [entry for entry in journal if not _reasons(wanted, entry)]
-    count = len(fitting)
+    count, lost = len(fitting), bool(journal.lost)
     if times is None and at_least is None and at_most is None:
         at_least = 1
     if times is not None and count != times:
@@ -65,10 +65,13 @@ def found(
         said = f"at least {at_least}"
     elif at_most is not None and count > at_most:
         said = f"at most {at_most}"
+    elif lost and (times is not None or at_most is not None):
+        said = f"exactly {times}" if times is not None else f"at most {at_most}"
     else:
         return fitting
+    there_were = f"there were {count}" if not lost else f"{count} are left; {journal.losses}"
     raise UnmetExpectation(
-        f"expected {said} of {_described(functions, words)}, there were {count}{_nearest(wanted, journal)}"
+        f"expected {said} of {_described(functions, words)}, {there_were}{_nearest(wanted, journal)}"
     )
 
 
@@ -84,8 +87,10 @@ def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list
         if entry is None:
             said = _described((), steps[place])
             behind = f" behind exchange {met[-1].number + 1}" if met else ""
+            losses = f"; {journal.losses}" if journal.lost else ""
             raise UnmetExpectation(
-                f"expected {said} as step {place + 1} of {len(steps)}{behind}{_nearest(conditions_, journal)}"
+                f"expected {said} as step {place + 1} of {len(steps)}{behind}{losses}"
+                f"{_nearest(conditions_, journal)}"
             )
         met.append(entry)
     return met
@@ -110,7 +115,7 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
     for entry in journal:
         complaints += [f"exchange {entry.number + 1}: fault {one!r} changed nothing" for one in entry.not_applied]
     if journal.lost:
-        complaints.append(f"{journal.lost} exchanges were dropped from the journal: nobody knows what they were")
+        complaints.append(journal.losses)
     if complaints:
         raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from engy_mock.books.entry import Entry
+from engy_mock.books.journal import Journal
 from engy_mock.vocabulary.errors import UnmetExpectation
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
@@ -24,7 +25,7 @@ def texts(request: GenerationRequest) -> list[tuple[str, str]]:
 
 
 def check(
-    entries: Iterable[Entry],
+    journal: Journal,
     *,
     has: Sequence[str] = (),
     lacks: Sequence[str] = (),
@@ -33,7 +34,7 @@ def check(
     """Raise UnmetExpectation if a prompt lacks a text, has one that it must not have, or is too long."""
     complaints: list[str] = []
     looked_at = 0
-    for entry in entries:
+    for entry in journal:
         if entry.request is None:
             continue
         looked_at += 1
@@ -50,6 +51,8 @@ def check(
             complaints.append(f"{entry}\n     its prompt has {count} tokens, {max_prompt_tokens} are allowed")
     if not looked_at:
         raise UnmetExpectation("no request has reached the model, so there is no prompt to look at")
+    if journal.lost:
+        complaints.append(f"nobody knows what else was told the model: {journal.losses}")
     if complaints:
         raise UnmetExpectation("\n".join(complaints))
 

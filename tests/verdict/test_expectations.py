@@ -236,3 +236,57 @@ def test_a_long_body_that_was_refused(engy):
     assert engy.journal.last.status == 400
     with pytest.raises(MockError, match="nobody knows 'seed' any more"):
         engy.asked(field={"seed": 5}, times=0)
+
+
+@pytest.fixture
+def forgetful(engy_factory):
+    """A mock whose journal keeps three exchanges and has had five."""
+    engy = engy_factory(settings={"journal_entries": 3})
+    for number in range(5):
+        turn(engy, f"question {number}")
+    return engy
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        lambda engy: engy.asked(times=3),
+        lambda engy: engy.asked(times=5),
+        lambda engy: engy.asked(says="question 0", times=0),
+        lambda engy: engy.asked(at_most=4),
+        lambda engy: engy.asked(at_least=4),
+        lambda engy: engy.asked_in_order({"says": "question 0"}, {"says": "question 3"}),
+        lambda engy: engy.check_prompts(lacks="secret"),
+        lambda engy: engy.check_prompts(has="question"),
+        lambda engy: engy.check_prompts(max_prompt_tokens=1000),
+        lambda engy: engy.check_prompts(keeps_prefix=True),
+        lambda engy: engy.verify(),
+    ],
+)
+def test_nothing_is_expected_of_what_is_forgotten(forgetful, expect):
+    """Q-35: what holds for the rest of a journal need not hold for all: that fails, and says how to keep more."""
+    with pytest.raises(UnmetExpectation, match=r"2 earlier exchanges were dropped .* settings\.journal_entries"):
+        expect(forgetful)
+
+
+def test_what_is_left_proves_what_it_can(forgetful):
+    """More exchanges could not make untrue that there was one; a snapshot counts those that are missing."""
+    assert len(forgetful.asked(says="question 4")) == 1
+    assert len(forgetful.asked_in_order({"says": "question 2"}, {"says": "question 4"})) == 2
+    assert [one.get("dropped") for one in forgetful.journal.snapshot()] == [2, None, None, None]
+
+
+def test_the_room_of_a_journal_is_a_setting(engy):
+    """It may change at any time, and is as before after a reset; the journal itself has no such attribute."""
+    engy.settings.journal_bytes = 1
+    turn(engy, "one")
+    turn(engy, "two")
+    assert (len(engy.journal), engy.journal.lost) == (1, 1)
+    engy.reset()
+    turn(engy, "one")
+    turn(engy, "two")
+    engy.asked(times=2)
+    with pytest.raises(MockError, match="setting journal_entries is 0"):
+        engy.settings.journal_entries = 0
+    with pytest.raises(AttributeError):
+        engy.journal.max_entries = 5
