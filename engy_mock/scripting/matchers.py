@@ -68,9 +68,14 @@ def surface(asked: Asked, wanted: str) -> str | None:
 
 @matcher
 def model(asked: Asked, wanted: str) -> str | None:
-    """The model, with or without the vendor segment that was sent."""
+    """The model, with or without the vendor in front, in the rule as in the request."""
     sent = asked.request.model if asked.request is not None else ""
-    return None if wanted in (sent, sent.partition("/")[2]) else f"model is {quoted(sent):.80}, not {wanted!r:.80}"
+    return None if _is_model(sent, wanted) else f"model is {quoted(sent):.80}, not {wanted!r:.80}"
+
+
+def _is_model(sent: str, wanted: str) -> bool:
+    """Whether both are the same, or one of them is the other without its vendor."""
+    return wanted in (sent, sent.partition("/")[2]) or sent == (wanted.partition("/")[2] or wanted)
 
 
 @matcher
@@ -204,6 +209,8 @@ def _mark(word: str, value: Any) -> Hashable:
         name, wanted = value
         frozen = _frozen(wanted)
         return None if frozen is None else (word, name, frozen)
+    if word == "model" and "/" in value:
+        return None  # it fits what is sent without a vendor too, whose mark is another one
     return (word, value)
 
 
@@ -287,13 +294,29 @@ def _check(word: str, value: object) -> None:
     for name, wanted in value.items() if isinstance(value, Mapping) else ():
         if not isinstance(name, str):
             raise MockError(f"{word}= takes texts as keys, got {name!r:.80}")
-        if word == "header" and not isinstance(wanted, str):
-            raise MockError(f"header= takes texts as values, got {wanted!r:.80} for {name!r:.80}")
+        if word == "header":
+            _check_header(name, wanted)
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(
             f"{word}= takes one of {', '.join(known)}, got {value!r:.80}.{did_you_mean(str(value), known)}"
         )
+
+
+def _check_header(name: str, value: object) -> None:
+    """Raise MockError for what no request can have as a header."""
+    if not isinstance(value, str):
+        raise MockError(f"header= takes texts as values, got {value!r:.80} for {name!r:.80}")
+    if not _HEADER_NAME.fullmatch(name):
+        raise MockError(f"header= takes names like x-trace, and no request has a header {name!r:.80}")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise MockError(
+            f"header= takes values on one line, without spaces around them: no request has {name} {value!r:.80}"
+        )
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\x7f]*(?<![ \t])")
 
 
 def _bound(word: Word, value: Any) -> Callable[[Asked], str | None]:
