@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.needles import Needles
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
@@ -230,26 +231,26 @@ def _frozen(value: object) -> Hashable:
     return None
 
 
-def marks(asked: Asked, looks: Mapping[str, Iterable[str]]) -> Iterator[Hashable]:
-    """The marks that a request has.
+def marks(asked: Asked, looks: Mapping[str, Iterable[str]], needles: Mapping[str, Needles]) -> Iterator[Hashable]:
+    """The marks that a request has, in no order.
 
-    `looks` are the paths and the names of headers worth looking at, and the texts worth looking for, by the words
-    that want them.
+    `looks` are the paths and the names of headers worth looking at, `needles` the texts worth looking for, by the
+    words that want them.
     """
     messages = _messages(asked)
     last = messages[-1] if messages else None
     result = last.text if last is not None and last.role == "tool" else None
-    said = asked.request.last_user_text if asked.request is not None and looks["says"] else ""
-    turns = [message.text for message in messages if message.role == "system"] if looks["system"] else []
-    for text in looks["says"]:
-        if text in said:
+    if needles["says"]:
+        said = asked.request.last_user_text if asked.request is not None else ""
+        for text in needles["says"].found_in(said):
             yield "says", text
-    for text in looks["tool_result"]:
-        if result is not None and text in result:
+    if needles["tool_result"] and result is not None:
+        for text in needles["tool_result"].found_in(result):
             yield "tool_result", text
-    for text in looks["system"]:
-        if any(text in turn for turn in turns):
-            yield "system", text
+    if needles["system"]:
+        for turn in [message.text for message in messages if message.role == "system"]:
+            for text in needles["system"].found_in(turn):
+                yield "system", text
     yield "tool_result", result is not None
     yield "endpoint", asked.endpoint
     yield "surface", asked.surface
