@@ -40,6 +40,8 @@ class Doorkeeper:
         self._room = room_for_connections(shell.limits.max_connections)
         self._here = loop
         self._open: dict[Connection | Swift, None] = {}
+        self._going: set[Connection | Swift] = set()
+        self._stuck: dict[Connection | Swift, float] = {}
         self._odd: OddServer | None = None
         self._next_sweep: asyncio.TimerHandle | None = None
 
@@ -57,17 +59,25 @@ class Doorkeeper:
         return self._odd()
 
     def enter(self, connection: Connection | Swift) -> None:
-        """Take a connection in; over the cap the one idle longest has to go."""
+        """Take a connection in; over the cap the one idle longest has to go.
+
+        It is aborted: who does not read, or does not say goodbye under encryption, would keep its file. Many may
+        come in one turn of the loop, and one that goes is gone only in the next.
+        """
         self._open[connection] = None
-        if len(self._open) > self._room:
-            idle = (connection for connection in self._open if connection not in self._shell.turns)
-            min(idle, key=lambda connection: connection.heard_at).force_close()
+        if len(self._open) - len(self._going) > self._room:
+            idle = [one for one in self._open if one not in self._going and not self._is_busy(one)]
+            longest = min(idle, key=lambda one: one.heard_at, default=connection)
+            self._going.add(longest)
+            longest.abort()
         if self._next_sweep is None:
             self._plan_sweep()
 
     def leave(self, connection: Connection | Swift) -> None:
         """Forget a connection, or who has spoken on it until now."""
         self._open.pop(connection, None)
+        self._going.discard(connection)
+        self._stuck.pop(connection, None)
         self._shell.turns.pop(connection, None)
 
     @property
@@ -80,8 +90,11 @@ class Doorkeeper:
         if self._next_sweep is not None:
             self._next_sweep.cancel()
         for connection in list(self._open):
-            if connection.transport is not None:
-                connection.transport.abort()
+            connection.abort()
+
+    def _is_busy(self, connection: Connection | Swift) -> bool:
+        """Whether something is being told there."""
+        return connection in self._shell.turns
 
     def _plan_sweep(self) -> None:
         limits = self._limits
@@ -94,7 +107,11 @@ class Doorkeeper:
         now, turns = monotonic(), self._shell.turns
         for connection in list(self._open):
             turn = turns.get(connection)
-            if isinstance(connection, Swift) and connection.waits_since is not None:
+            if connection.is_closing:
+                # What its client has not read by then, it never will.
+                if now - self._stuck.setdefault(connection, now) > self._limits.idle_seconds:
+                    connection.abort()
+            elif isinstance(connection, Swift) and connection.waits_since is not None:
                 # aiohttp sees to bodies that come slowly.
                 if now - connection.waits_since > self._limits.body_seconds / 4:
                     connection.hand_over()

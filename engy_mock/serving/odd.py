@@ -18,15 +18,29 @@ log = logging.getLogger("engy_mock")
 
 
 class Connection(web.RequestHandler):
-    """One connection; `head_since` tells since when the head of a request is incomplete."""
+    """One connection; `head_since` tells since when the head of a request is incomplete.
 
-    __slots__ = ("_shell", "head_since", "heard_at")
+    `wire` is its transport to the very end: aiohttp forgets one that it has closed, though it may still be there.
+    """
+
+    __slots__ = ("_shell", "head_since", "heard_at", "wire")
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
         self._shell = shell
         self.head_since: float | None = None
         self.heard_at = monotonic()
+        self.wire: asyncio.Transport | None = None
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is to end, and has not ended yet."""
+        return self.wire is not None and self.wire.is_closing()
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        if self.wire is not None:
+            self.wire.abort()
 
     def data_received(self, data: bytes) -> None:
         """Note when a head began, then let aiohttp read it."""
@@ -87,12 +101,14 @@ class OddServer(web.Server):
         """Take in a connection on which something odd was asked."""
         super().connection_made(handler, transport)
         assert isinstance(handler, Connection)
+        handler.wire = transport
         self._keeper.enter(handler)
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         """Forget a connection."""
         super().connection_lost(handler, exc)
         assert isinstance(handler, Connection)
+        handler.wire = None
         self._keeper.leave(handler)
         self._shell.leases.forget(handler)
 

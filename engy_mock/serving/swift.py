@@ -140,10 +140,20 @@ class Swift(asyncio.Protocol):
         """The connection may be used again only under this lease."""
         self._shell.leases.grant(self, lease, clock)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is to end, and has not ended yet."""
+        return self.transport is not None and self.transport.is_closing()
+
     def force_close(self) -> None:
-        """End the connection."""
+        """End the connection behind what was written."""
         if self.transport is not None:
             self.transport.close()
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        if self.transport is not None:
+            self.transport.abort()
 
     def hand_over(self, data: bytes = b"") -> None:
         """Let aiohttp speak from here on, with all that has come and was not understood."""

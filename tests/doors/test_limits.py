@@ -8,10 +8,11 @@ import zlib
 from typing import cast
 
 import pytest
+import uvloop
 
 from engy_mock import EngyMock, Limits
 from engy_mock.serving.connections import room_for_connections
-from engy_mock.vocabulary.wire import Begin, Head, Wait, Write
+from engy_mock.vocabulary.wire import Begin, End, Head, Wait, Write
 from tests.doors.pretend import Gateway, says
 from tests.doors.raw import PATIENCE, Raw, request
 
@@ -257,3 +258,54 @@ def test_what_is_no_http_spoils_nothing_before_it(raw):
     assert raw.read_answer()[1] == b"/v1/x"
     raw.send(b"hello\r\n\r\n")
     assert raw.read_answer()[0].startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("loop_factory", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_crowd_that_comes_at_once_makes_room_as_well(loop_factory, until):
+    """However many come in one turn of the loop: a new request is served, and the cap holds (Q-16)."""
+    with EngyMock(limits=Limits(max_connections=5), loop_factory=loop_factory) as mock:
+        crowd = [Raw(mock.port) for _ in range(60)]
+        crowd.append(Raw(mock.port))
+        crowd[-1].send(request("/v1/y"))
+        assert crowd[-1].read_answer()[1] == b"/v1/y"
+        until(lambda: sum(map(is_open, crowd)) <= 5)
+        assert is_open(crowd[-1])
+        for raw in crowd:
+            raw.leave()
+
+
+def is_open(raw):
+    """Whether the other end has not ended the connection."""
+    raw.socket.setblocking(False)
+    try:
+        return raw.socket.recv(1) != b""
+    except BlockingIOError:
+        return True
+    finally:
+        raw.socket.settimeout(PATIENCE)
+
+
+@pytest.fixture(params=[(), ("X-Odd:  spaced",)], ids=["plain", "odd"])
+def manner(request):
+    """Headers of a request that is answered on the connection itself, or by way of aiohttp."""
+    return request.param
+
+
+def server_side(mock):
+    """The connections that the mock has open."""
+    return list(mock._thread._server._keeper._open)
+
+
+def test_a_client_that_reads_nothing_is_dropped_in_the_end(manner, until):
+    """Though nothing more is told to it than it could be told at once (Q-16, Q-18)."""
+    with EngyMock(limits=Limits(idle_seconds=0.2)) as mock, Raw(mock.port, receive_buffer=2048) as raw:
+        gateway = cast(Gateway, mock.gateway)
+        gateway.answers["/v1/x"] = says(Begin(Head(200, ())), Write(b"x" * 20_000), End())
+        told = waiting = 0
+        while not waiting:
+            raw.send(request("/v1/x", b"", *manner))
+            told += 1
+            until(lambda told=told: len(gateway.closed) == told)
+            [connection] = server_side(mock)
+            waiting = connection.transport.get_write_buffer_size()
+        until(lambda: not server_side(mock))
