@@ -66,7 +66,7 @@ class Doorkeeper:
         """
         self._open[connection] = None
         if len(self._open) - len(self._going) > self._room:
-            idle = [one for one in self._open if one not in self._going and not self._is_busy(one)]
+            idle = [one for one in self._open if one not in self._going and not self._shell.is_telling(one)]
             longest = min(idle, key=lambda one: one.heard_at, default=connection)
             self._going.add(longest)
             longest.abort()
@@ -78,7 +78,7 @@ class Doorkeeper:
         self._open.pop(connection, None)
         self._going.discard(connection)
         self._stuck.pop(connection, None)
-        self._shell.turns.pop(connection, None)
+        self._shell.forget(connection)
 
     @property
     def is_empty(self) -> bool:
@@ -92,10 +92,6 @@ class Doorkeeper:
         for connection in list(self._open):
             connection.abort()
 
-    def _is_busy(self, connection: Connection | Swift) -> bool:
-        """Whether something is being told there."""
-        return connection in self._shell.turns
-
     def _plan_sweep(self) -> None:
         limits = self._limits
         shortest = min(limits.header_seconds, limits.body_seconds, limits.idle_seconds)
@@ -104,14 +100,18 @@ class Doorkeeper:
 
     def _sweep(self) -> None:
         """Close what has passed a deadline."""
-        now, turns = monotonic(), self._shell.turns
+        now, turns, beside = monotonic(), self._shell.turns, self._shell.beside
         for connection in list(self._open):
             turn = turns.get(connection)
-            if connection.is_closing:
+            if connection.is_closing or (connection in beside and connection.is_stuffed):
                 # What its client has not read by then, it never will.
                 if now - self._stuck.setdefault(connection, now) > self._limits.idle_seconds:
                     connection.abort()
-            elif isinstance(connection, Swift) and connection.waits_since is not None:
+                continue
+            self._stuck.pop(connection, None)
+            if connection in beside:
+                continue
+            if isinstance(connection, Swift) and connection.waits_since is not None:
                 # aiohttp sees to bodies that come slowly.
                 if now - connection.waits_since > self._limits.body_seconds / 4:
                     connection.hand_over()

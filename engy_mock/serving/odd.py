@@ -37,6 +37,11 @@ class Connection(web.RequestHandler):
         """Whether the connection is to end, and has not ended yet."""
         return self.wire is not None and self.wire.is_closing()
 
+    @property
+    def is_stuffed(self) -> bool:
+        """Whether the client has more to read than its system takes."""
+        return self.wire is not None and self.wire.get_write_buffer_size() > 0
+
     def abort(self) -> None:
         """End the connection wherever it stands."""
         if self.wire is not None:

@@ -90,9 +90,9 @@ class Turn(NamedTuple):
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
-    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
-    `leases` those that may not be used for long. `watch` is told of every exchange. An answer begins where its
-    request comes in, without a task, where it `tells_at_once`.
+    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off and no
+    deadline cuts: they are `beside`. `leases` holds those that may not be used for long. `watch` is told of every
+    exchange. An answer begins where its request comes in, without a task, where it `tells_at_once`.
     """
 
     tells_at_once = True
@@ -101,6 +101,7 @@ class Shell:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
         self.turns: dict[Speaker, Turn] = {}
+        self.beside: set[Speaker] = set()
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
@@ -124,7 +125,7 @@ class Shell:
             log.debug("the client left before the end of its answer")
             return CLOSED
         finally:
-            self.turns.pop(connection, None)
+            self.forget(connection)
 
     @property
     def looks_at_heads(self) -> bool:
@@ -144,6 +145,20 @@ class Shell:
 
     async def close(self) -> None:
         """Let go of what belongs to the loop; there is nothing here."""
+
+    def set_aside(self, connection: Speaker) -> None:
+        """What is being told there is told by `aside`."""
+        self.turns.pop(connection, None)
+        self.beside.add(connection)
+
+    def is_telling(self, connection: Speaker) -> bool:
+        """Whether something is being told there."""
+        return connection in self.turns or connection in self.beside
+
+    def forget(self, connection: Speaker) -> None:
+        """Nothing is being told there any more."""
+        self.turns.pop(connection, None)
+        self.beside.discard(connection)
 
     def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
@@ -219,7 +234,7 @@ class Shell:
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
-            self.turns.pop(request.protocol, None)
+            self.set_aside(request.protocol)
         is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()

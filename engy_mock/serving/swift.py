@@ -145,6 +145,11 @@ class Swift(asyncio.Protocol):
         """Whether the connection is to end, and has not ended yet."""
         return self.transport is not None and self.transport.is_closing()
 
+    @property
+    def is_stuffed(self) -> bool:
+        """Whether the client has more to read than its system takes."""
+        return self.transport is not None and self.transport.get_write_buffer_size() > 0
+
     def force_close(self) -> None:
         """End the connection behind what was written."""
         if self.transport is not None:
@@ -208,7 +213,7 @@ class Swift(asyncio.Protocol):
                 trouble=trouble,
             )
             if shell.aside is not None and shell.aside.is_for(call.path):
-                shell.turns.pop(self, None)
+                shell.set_aside(self)
             framing = shell.framing(wants_close=top.wants_close)
             telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
         context = copy_context()
@@ -244,7 +249,7 @@ class Swift(asyncio.Protocol):
         self._hear(late)
 
     def _ended(self, *, is_kept: bool) -> None:
-        self._shell.turns.pop(self, None)
+        self._shell.forget(self)
         self.heard_at = monotonic()
         if not is_kept:
             self.force_close()
