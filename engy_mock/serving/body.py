@@ -7,6 +7,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from engy_mock.serving.limits import Limits
+from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge
 
 if TYPE_CHECKING:
@@ -28,8 +29,12 @@ class BodyUnread(Exception):
         self.is_broken = is_broken
 
 
-async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool = True) -> bytes:
+async def read_body(
+    request: web.BaseRequest, limits: Limits, *, invites: bool = True, since: float | None = None
+) -> bytes:
     """The body without its compression; raises BodyUnread. Without `invites` nobody is told to go on.
+
+    Its head came `since`, or just now.
 
     aiohttp's own decompression stays off: it takes a gzip body that was cut short for a whole one, and goes
     on unpacking a bomb while it waits for its end.
@@ -47,7 +52,8 @@ async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool =
         else:
             if invites:
                 await _invite(request)
-            async with asyncio.timeout(limits.body_seconds):
+            waited = 0.0 if since is None else monotonic() - since
+            async with asyncio.timeout(limits.body_seconds - waited):
                 data = await _received(content, cap)
     except TimeoutError:
         message = f"the body did not arrive within {limits.body_seconds:g} seconds"

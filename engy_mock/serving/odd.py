@@ -20,15 +20,17 @@ log = logging.getLogger("engy_mock")
 class Connection(web.RequestHandler):
     """One connection; `head_since` tells since when the head of a request is incomplete.
 
+    `body_since` tells since when the body is missing whose head came before it was handed over.
     `wire` is its transport to the very end: aiohttp forgets one that it has closed, though it may still be there.
     """
 
-    __slots__ = ("_shell", "head_since", "heard_at", "wire")
+    __slots__ = ("_shell", "body_since", "head_since", "heard_at", "wire")
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
         self._shell = shell
         self.head_since: float | None = None
+        self.body_since: float | None = None
         self.heard_at = monotonic()
         self.wire: asyncio.Transport | None = None
 
@@ -127,6 +129,7 @@ class OddServer(web.Server):
     ) -> web.BaseRequest:
         """Note that a head is complete, and that its answer begins."""
         assert isinstance(protocol, Connection)
-        protocol.head_since = None
-        self._shell.turns[protocol] = Turn(monotonic(), self._here)
+        since = monotonic() if protocol.body_since is None else protocol.body_since
+        protocol.head_since = protocol.body_since = None
+        self._shell.turns[protocol] = Turn(since, self._here)
         return web.BaseRequest(message, payload, protocol, writer, task, self._here)

@@ -227,7 +227,8 @@ class Shell:
             return False
         body, unread = b"", None
         try:
-            body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
+            invites = doorstep is None or doorstep.invites
+            body = await read_body(request, self.limits, invites=invites, since=self.turns[request.protocol].since)
         except BodyUnread as trouble:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == "CONNECT"

@@ -21,7 +21,7 @@ from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.wire import Call, Lease
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from engy_mock.serving.odd import Connection
 
 log = logging.getLogger("engy_mock")
 
@@ -40,7 +40,7 @@ class House(Protocol):
         """It is lost, or somebody else speaks on it."""
         ...
 
-    def other(self) -> web.RequestHandler:
+    def other(self) -> Connection:
         """Who speaks on a connection once something odd is asked."""
         ...
 
@@ -167,6 +167,7 @@ class Swift(asyncio.Protocol):
         self.transport = None
         self._house.leave(self)
         other = self._house.other()
+        other.body_since = self.waits_since
         shell.leases.pass_on(self, other)
         transport.set_protocol(other)
         other.connection_made(transport)

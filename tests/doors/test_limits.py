@@ -309,3 +309,17 @@ def test_a_client_that_reads_nothing_is_dropped_in_the_end(manner, until):
             [connection] = server_side(mock)
             waiting = connection.transport.get_write_buffer_size()
         until(lambda: not server_side(mock))
+
+
+def test_a_body_has_its_time_from_the_end_of_its_head_on(until):
+    """Not from when aiohttp begins to wait for it, on a connection that is handed over (Q-16)."""
+    with EngyMock(limits=Limits(body_seconds=1)) as mock, Raw(mock.port) as raw:
+        raw.send(request("/v1/x", b"hel", "Content-Length: 5"))
+        until(lambda: server_side(mock))
+        [plain] = server_side(mock)
+        until(lambda: plain.waits_since is not None)
+        until(lambda: server_side(mock) != [plain] and mock._shell.turns)
+        [(odd, turn)] = mock._shell.turns.items()
+        assert server_side(mock) == [odd]
+        assert turn.since == plain.waits_since
+        assert raw.read_answer()[1] == b"the body did not arrive within 1 seconds"
