@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.serving.leaving import has_hung_up
 from engy_mock.serving.swift import Swift
 from engy_mock.vocabulary.clock import monotonic
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("engy_mock")
 
-MAX_SWEEP_SECONDS = 1.0
-"""The longest time between two looks for connections that have passed a deadline."""
+MAX_SWEEP_SECONDS = 0.5
+"""The longest time between two looks for connections that have passed a deadline, or whose client has left."""
 
 
 def handler_options(limits: Limits) -> dict[str, Any]:
@@ -109,6 +110,11 @@ class Doorkeeper:
                     connection.abort()
                 continue
             self._stuck.pop(connection, None)
+            if connection.is_blind and connection.is_silent and self._shell.is_telling(connection):
+                transport = connection.transport
+                if transport is not None and has_hung_up(transport):
+                    connection.abort()
+                    continue
             if connection in beside:
                 continue
             if isinstance(connection, Swift) and connection.waits_since is not None:

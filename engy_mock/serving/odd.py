@@ -9,6 +9,7 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.http_exceptions import LineTooLong
 
 from engy_mock.serving.connections import Doorkeeper, handler_options
+from engy_mock.serving.leaving import GRACE_SECONDS, may_listen_on
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.serving.told import Told
 from engy_mock.vocabulary.clock import monotonic
@@ -24,7 +25,7 @@ class Connection(web.RequestHandler):
     `wire` is its transport to the very end: aiohttp forgets one that it has closed, though it may still be there.
     """
 
-    __slots__ = ("_shell", "body_since", "head_since", "heard_at", "wire")
+    __slots__ = ("_has_finished", "_is_deaf", "_shell", "body_since", "head_since", "heard_at", "wire")
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
@@ -33,6 +34,8 @@ class Connection(web.RequestHandler):
         self.body_since: float | None = None
         self.heard_at = monotonic()
         self.wire: asyncio.Transport | None = None
+        self._has_finished = False
+        self._is_deaf = False
 
     @property
     def is_closing(self) -> bool:
@@ -43,6 +46,16 @@ class Connection(web.RequestHandler):
     def is_stuffed(self) -> bool:
         """Whether the client has more to read than its system takes."""
         return self.wire is not None and self.wire.get_write_buffer_size() > 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing has been said for so long that a client that says no more has left."""
+        return not self.is_stuffed and monotonic() - self.heard_at >= GRACE_SECONDS
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nobody sees here that the client has left, though somebody should."""
+        return self.wire is not None and not self._is_deaf and not self.wire.is_reading()
 
     def abort(self) -> None:
         """End the connection wherever it stands."""
@@ -57,9 +70,42 @@ class Connection(web.RequestHandler):
                 self.head_since = self.heard_at
         super().data_received(data)
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # aiohttp always closes
+        """Go on with what the client has asked for; without that it has left."""
+        if self.wire is None or self._is_done or not may_listen_on(self.wire) or self.is_silent:
+            return False
+        self.finish()
+        return True
+
+    def finish(self) -> None:
+        """The client says no more."""
+        self._has_finished = True
+        self._see_off()
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait, even that it has left."""
+        self._is_deaf = True
+        if self.wire is not None:
+            self.wire.pause_reading()
+
     def log_access(self, request: web.BaseRequest, response: web.StreamResponse, time: float | None) -> None:
         """Note when an answer ended; the journal takes the place of a log."""
         self.heard_at = monotonic()
+        if self._has_finished and not self._messages:
+            self.close()
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether the client waits for nothing."""
+        return not self._messages and not self._shell.is_telling(self)
+
+    def _see_off(self) -> None:
+        """Go on until there is silence."""
+        if self.wire is not None and not self.wire.is_closing():
+            if self.is_silent:
+                self.wire.abort()
+            else:
+                self._loop.call_later(GRACE_SECONDS / 2, self._see_off)
 
     def handle_error(
         self,

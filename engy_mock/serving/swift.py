@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.endings import end
+from engy_mock.serving.leaving import GRACE_SECONDS, may_listen_on
 from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
@@ -51,6 +52,7 @@ class Swift(asyncio.Protocol):
     __slots__ = (
         "_body",
         "_drained",
+        "_has_finished",
         "_house",
         "_is_deaf",
         "_is_full",
@@ -78,6 +80,7 @@ class Swift(asyncio.Protocol):
         self._late: list[bytes] = []
         self._telling: asyncio.Task[None] | None = None
         self._drained: asyncio.Future[None] | None = None
+        self._has_finished = False
         self._is_deaf = False
         self._is_full = False
 
@@ -113,6 +116,15 @@ class Swift(asyncio.Protocol):
             self._body.clear()
             self._missing, self.waits_since = 0, None
         self._hear(data)
+
+    def eof_received(self) -> bool:
+        """Go on with what the client has asked for; without that it has left."""
+        transport = self.transport
+        if self._telling is None or transport is None or not may_listen_on(transport) or self.is_silent:
+            return False
+        self._has_finished = True
+        self._see_off()
+        return True
 
     def pause_writing(self) -> None:
         """The client reads more slowly than it is told things."""
@@ -150,6 +162,16 @@ class Swift(asyncio.Protocol):
         """Whether the client has more to read than its system takes."""
         return self.transport is not None and self.transport.get_write_buffer_size() > 0
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing has been said for so long that a client that says no more has left."""
+        return not self.is_stuffed and monotonic() - self.heard_at >= GRACE_SECONDS
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nobody sees here that the client has left, though somebody should."""
+        return self._is_full and not self._is_deaf
+
     def force_close(self) -> None:
         """End the connection behind what was written."""
         if self.transport is not None:
@@ -174,6 +196,8 @@ class Swift(asyncio.Protocol):
         if self.is_paused:
             other.pause_writing()
         other.data_received(b"".join([*self._body, data]))
+        if self._has_finished:
+            other.finish()
 
     def _hear(self, data: bytes) -> None:
         """Answer whole requests, one after the other."""
@@ -248,6 +272,16 @@ class Swift(asyncio.Protocol):
             self.transport.resume_reading()
         self._is_full = False
         self._hear(late)
+        if self._has_finished and self._telling is None:
+            self.force_close()
+
+    def _see_off(self) -> None:
+        """Go on until there is silence."""
+        if self.transport is not None and not self.transport.is_closing():
+            if self.is_silent:
+                self.transport.abort()
+            else:
+                self._loop.call_later(GRACE_SECONDS / 2, self._see_off)
 
     def _ended(self, *, is_kept: bool) -> None:
         self._shell.forget(self)
@@ -279,6 +313,7 @@ class SwiftWire:
         if transport is None or transport.is_closing():
             raise ConnectionResetError("the client has left")
         self.is_silent = False
+        connection.heard_at = monotonic()
         transport.write(data)
         if connection.is_paused:
             await connection.drain()
