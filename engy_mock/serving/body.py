@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from engy_mock.serving.limits import Limits
@@ -113,15 +114,13 @@ async def _invite(request: web.BaseRequest) -> None:
 
 async def _received(content: StreamReader, cap: int) -> bytes:
     """All bytes up to the end of the body; raises BodyUnread as soon as there are more than the cap."""
-    chunk = await content.readany()
-    chunks, size = [], 0
-    while chunk:
+    taken, size = BytesIO(), 0  # it grows in place, as bodies may be large
+    while chunk := await content.readany():
         size += len(chunk)
         if size > cap:
             raise BodyUnread(too_large(cap))
-        chunks.append(chunk)
-        chunk = await content.readany()
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        taken.write(chunk)
+    return taken.getvalue()
 
 
 def too_large(cap: int) -> TooLarge:

@@ -175,7 +175,8 @@ class OddServer(web.Server):
     ) -> web.BaseRequest:
         """Note that a head is complete, and that its answer begins."""
         assert isinstance(protocol, Connection)
-        since = monotonic() if protocol.body_since is None else protocol.body_since
+        is_late = protocol.body_since is not None
+        since = protocol.body_since or monotonic()
         protocol.head_since = protocol.body_since = None
-        self._shell.turns[protocol] = Turn(since, self._here)
+        self._shell.turns[protocol] = Turn(since, self._here, is_late)
         return web.BaseRequest(message, payload, protocol, writer, task, self._here)

@@ -81,10 +81,11 @@ class Speaker(Protocol):
 
 
 class Turn(NamedTuple):
-    """An answer that is under way: since when, and on which loop."""
+    """An answer that is under way: since when, on which loop, and whether its head was looked at before."""
 
     since: float
     loop: asyncio.AbstractEventLoop
+    is_late: bool = False
 
 
 class Shell:
@@ -219,7 +220,8 @@ class Shell:
         """Answer a request; returns whether the connection takes another one."""
         doorstep = None
         entries: list[Entry] = []
-        if request.body_exists and self._service.looks_at_heads:
+        turn = self.turns[request.protocol]
+        if request.body_exists and self._service.looks_at_heads and not turn.is_late:
             call = _call(request, b"", None)
             doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
@@ -228,7 +230,7 @@ class Shell:
         body, unread = b"", None
         try:
             invites = doorstep is None or doorstep.invites
-            body = await read_body(request, self.limits, invites=invites, since=self.turns[request.protocol].since)
+            body = await read_body(request, self.limits, invites=invites, since=turn.since)
         except BodyUnread as trouble:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == "CONNECT"

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import copy_context
+from io import BytesIO
 from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -50,9 +51,11 @@ class Swift(asyncio.Protocol):
     """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body."""
 
     __slots__ = (
+        "_awaited",
         "_body",
         "_drained",
         "_has_finished",
+        "_head",
         "_house",
         "_is_deaf",
         "_is_full",
@@ -75,7 +78,9 @@ class Swift(asyncio.Protocol):
         self._house = house
         self._shell = shell
         self._loop = loop
-        self._body: list[bytes] = []
+        self._awaited: Top | None = None
+        self._head = b""
+        self._body = BytesIO()
         self._missing = 0
         self._late: list[bytes] = []
         self._telling: asyncio.Task[None] | None = None
@@ -107,14 +112,14 @@ class Swift(asyncio.Protocol):
                 self.transport.pause_reading()
             return
         self.heard_at = monotonic()
-        if self._missing:
-            self._body.append(data)
+        if self._awaited is not None:
+            missing = self._missing
+            self._body.write(data[:missing])
             self._missing -= len(data)
             if self._missing > 0:
                 return
-            data = b"".join(self._body)
-            self._body.clear()
-            self._missing, self.waits_since = 0, None
+            data = data[missing:]
+            self._answer(self._awaited, self._taken())
         self._hear(data)
 
     def eof_received(self) -> bool:
@@ -195,7 +200,7 @@ class Swift(asyncio.Protocol):
         other.connection_made(transport)
         if self.is_paused:
             other.pause_writing()
-        other.data_received(b"".join([*self._body, data]))
+        other.data_received(b"".join([self._head, self._taken(), data]))
         if self._has_finished:
             other.finish()
 
@@ -214,12 +219,19 @@ class Swift(asyncio.Protocol):
             size = start + found.length
             shell.turns[self] = Turn(monotonic(), self._loop)
             if len(data) < size:
-                self._body.append(data)
+                self._awaited, self._head = found, data[:start]
+                self._body.write(data[start:])
                 self._missing = size - len(data)
                 self.waits_since = self.heard_at
                 return
             self._answer(found, data[start:size])
             data = data[size:]
+
+    def _taken(self) -> bytes:
+        """What has come of the body that is waited for; that is over."""
+        body, self._body = self._body.getvalue(), BytesIO()  # without a copy: bodies may be large
+        self._awaited, self._head, self._missing, self.waits_since = None, b"", 0, None
+        return body
 
     def _answer(self, top: Top, data: bytes) -> None:
         """Tell an answer as far as it needs to wait for nothing."""

@@ -318,8 +318,28 @@ def test_a_body_has_its_time_from_the_end_of_its_head_on(until):
         until(lambda: server_side(mock))
         [plain] = server_side(mock)
         until(lambda: plain.waits_since is not None)
+        since = plain.waits_since
         until(lambda: server_side(mock) != [plain] and mock._shell.turns)
         [(odd, turn)] = mock._shell.turns.items()
         assert server_side(mock) == [odd]
-        assert turn.since == plain.waits_since
+        assert turn.since == since
         assert raw.read_answer()[1] == b"the body did not arrive within 1 seconds"
+
+
+def test_a_body_costs_little_more_than_its_size(manner):
+    """In whatever pieces it comes: less than twice the cap (Q-11)."""
+    body = b"x" * (8 << 20)
+    with EngyMock(limits=Limits(body_bytes=len(body))) as mock, Raw(mock.port) as raw:
+        gateway = cast(Gateway, mock.gateway)
+        gateway.answers["/v1/x"] = says(Begin(Head(200, ()), 2), Write(b"ok"), End())
+        raw.send(request("/v1/x", b"", *manner))
+        raw.read_answer()
+        sent = request("/v1/x", body, *manner)
+        tracemalloc.start()
+        try:
+            raw.send(sent)
+            assert raw.read_answer()[1] == b"ok"
+            assert tracemalloc.get_traced_memory()[1] < 1.5 * len(body)
+        finally:
+            tracemalloc.stop()
+        assert gateway.journal[-1].body == body
