@@ -132,7 +132,10 @@ class Player:
 
     def _explained(self, question: Question) -> str:
         """Why no exchange fits: the nearest one, and in what it differs."""
-        source, what = self._tracks.cassette.source, f"{quoted(question.method)} {quoted(question.path)}"
+        source, what = (
+            Path(self._tracks.cassette.source).name,
+            f"{quoted(question.method)} {quoted(question.path)}",
+        )
         known = self._tracks.questions
         times = sum([_is_equal(one, question) for one in known])
         if times:

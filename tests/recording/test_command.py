@@ -69,7 +69,12 @@ def test_record_then_serve(service, tmp_path, start):
     out, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, errors) == (0, "1 exchanges recorded\n", "")
     process, said = start("serve", "--port", "0", "--cassette", str(path), until=r"-d '")
-    assert ask(re.search(r"serves at (\S+)\n", said)[1]).content == before.content
+    base_url = re.search(r"serves at (\S+)\n", said)[1]
+    assert ask(base_url).content == before.content
+    assert ask(base_url).status_code == 500
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert errors == "france.yaml: POST /v1/chat/completions was recorded 1 times, and this is one more\n"
 
 
 @pytest.mark.slow
