@@ -13,12 +13,15 @@ from pydantic import Field, ValidationError
 from engy_mock.scripting import notation
 from engy_mock.scripting.forms import Form
 from engy_mock.scripting.notation import Bounds, Sheet
-from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import MockError, quoted
+from engy_mock.vocabulary import files, json
+from engy_mock.vocabulary.errors import MockError
 
 VERSION = 1
 BOUNDS = Bounds(bytes=128 * 1024 * 1024, nodes=5_000_000, depth=40)
 """How much one exchange may have."""
+
+MAX_BYTES = 1024 * 1024 * 1024
+"""How long a file with many of them may be."""
 
 MAX_DEPTH = 24
 MAX_NUMBER = 10**300
@@ -154,11 +157,7 @@ def sheets(path: Path) -> tuple[str, Iterator[Sheet]]:
 
 def is_one(path: Path) -> bool:
     """Whether a file looks like a cassette."""
-    try:
-        with path.open("rb") as file:
-            return b"engy_mock_cassette:" in file.read(512)
-    except (OSError, ValueError):
-        return False
+    return b"engy_mock_cassette:" in files.begins(path, 512)
 
 
 def schema() -> dict[str, Any]:
@@ -197,12 +196,7 @@ def text_of(data: bytes) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise MockError(f"{quoted(str(path))}: cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, ValueError):
-        raise MockError(f"{quoted(str(path))}: is no text in UTF-8") from None
+    return files.read_text(path, MAX_BYTES)
 
 
 def _sheet(path: Path, line: int, document: str) -> Sheet:

@@ -17,6 +17,7 @@ from engy_mock.recording.secrets import Known
 from engy_mock.recording.stream import Moment, moments, payload, with_payload
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, quoted
+from engy_mock.vocabulary.files import check_regular
 from engy_mock.vocabulary.wire import Call
 
 MAX_KEPT = 32 * 1024 * 1024
@@ -55,12 +56,17 @@ class Tape:
         self.count = 0
         self._begun = 0
         self._lock = Lock()
+        self._file = -1
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe is refused, not waited for
         try:
             self._file = os.open(path, flags, 0o600)
+            check_regular(os.fstat(self._file))
             _claim(self._file)
-        except OSError as error:
-            raise MockError(f"{quoted(str(path))}: cannot be written: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            self.close()
+            reason = getattr(error, "strerror", None) or quoted(str(error))
+            raise MockError(f"{quoted(str(path))}: cannot be written: {reason}") from None
         with suppress(AttributeError, OSError):  # not every system has modes
             os.fchmod(self._file, 0o600)
         before = _end_of(path)
