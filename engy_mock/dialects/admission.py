@@ -73,7 +73,7 @@ class Body:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self._read: tuple[Any, ValueError | None] | None = None
+        self._read: tuple[Any, str | None] | None = None
 
     @property
     def meaning(self) -> bytes:
@@ -85,7 +85,7 @@ class Body:
         """The JSON object in the body; raises InvalidRequest (E-6)."""
         value, error = self._value()
         if error is not None:
-            raise InvalidRequest(f"the body is not JSON: {_reason(error)}") from None
+            raise InvalidRequest(f"the body is not JSON: {error}") from None
         if not isinstance(value, dict):
             raise InvalidRequest(f"the body must be a JSON object, got {_kind(value)}")
         return value
@@ -95,12 +95,13 @@ class Body:
         value, _ = self._value()
         return value if isinstance(value, dict) else {}
 
-    def _value(self) -> tuple[Any, ValueError | None]:
+    def _value(self) -> tuple[Any, str | None]:
+        """What the body says, or nothing and why it cannot be read."""
         if self._read is None:
             try:
                 self._read = (json.read(self.data), None)
             except ValueError as error:
-                self._read = (None, error)
+                self._read = (None, _reason(error))
         return self._read
 
 

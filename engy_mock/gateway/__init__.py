@@ -44,6 +44,7 @@ from engy_mock.vocabulary.errors import (
     ApiError,
     InvalidKey,
     MockFailed,
+    bare,
     quoted,
 )
 from engy_mock.vocabulary.generation import Generation
@@ -242,7 +243,7 @@ class Gateway:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
                 hold.settle(0)
-            refusal = error if isinstance(error, ApiError) else self._failed(error, call)
+            refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError):
                 entry.error = f"{refusal.message}: {error!r:.500}"
@@ -253,8 +254,9 @@ class Gateway:
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""
-        self.defects.append(error)
         _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
+        # The first is the one that a test is shown; what the others have passed is in the log.
+        self.defects.append(bare(error) if self.defects else error)
         return MockFailed()
 
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:

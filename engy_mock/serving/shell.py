@@ -19,7 +19,7 @@ from engy_mock.serving.performance import Performance, Wire
 from engy_mock.serving.watch import SeenWire, Watch
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
-from engy_mock.vocabulary.errors import ApiError, MockFailed
+from engy_mock.vocabulary.errors import ApiError, MockFailed, bare
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Shell:
         try:
             body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
         except BodyUnread as trouble:
-            unread = trouble
+            unread = bare(trouble)
         has_rest = not request.content.is_eof() or request.method == "CONNECT"
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
