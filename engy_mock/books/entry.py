@@ -133,6 +133,13 @@ class Entry:
     def _since_arrival(self, moment: float | None) -> float | None:
         return None if moment is None else moment - self.course.arrived
 
+    def lost_its_silence(self) -> None:
+        """Too many answers were silent already: the faults behind that did not come to it (Q-19)."""
+        silences = self.course.silences
+        self.faults = tuple([fault for fault in self.faults if fault not in silences])
+        self.not_applied += silences
+        self.course.silences = ()
+
     def json(self) -> Any:
         """The body as the client sent it, parsed; raises ValueError if it is not JSON."""
         return json.read(self.body)

@@ -176,10 +176,10 @@ class Shell:
         if self.watch is not None:
             seen = self.watch.begin(call)
             wire = SeenWire(wire, seen)
-        performance = Performance(wire, framing, pace, self._service.clock)
+        performance = Performance(wire, framing, pace, self._service.clock, None if seen is None else seen.note)
         steps: Iterator[Step] | None = None
         try:
-            steps = self._service.answer(call) if seen is None else self._service.answer(call, seen.note)
+            steps = self._service.answer(call, performance.note)
             await performance.perform(steps)
         except ConnectionError:
             raise
