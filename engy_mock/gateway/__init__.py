@@ -16,7 +16,7 @@ from engy_mock.books.entry import Entry, harmless
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
+from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
@@ -168,7 +168,9 @@ class Gateway:
         steps = self._answered(call, origin, note)
         if self._patience is not None:
             steps = Watched(steps, call, self._patience)
-        return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
+        if origin is None or is_foreign(call, self.settings.allowed_hosts):
+            return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
+        return Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 HTTP_11 = (1, 1)
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://([^/?#]*)", re.IGNORECASE)
 
 log = logging.getLogger("engy_mock")
 
@@ -271,7 +273,7 @@ class Shell:
 
 
 def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Call:
-    url = request.rel_url
+    url, absolute = request.rel_url, _ABSOLUTE.match(request.raw_path)
     return Call(
         method=request.method,
         path=url.raw_path,
@@ -279,6 +281,7 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         headers=request.headers,
         body=body,
         trouble=trouble,
+        authority=absolute[1] if absolute else None,
     )
 
 
