@@ -40,7 +40,7 @@ class Pace:
     async def wait(self, clock: Clock, due: float, seconds: float, refused: Refusal = _nothing) -> float:
         """Let a pause pass that begins when `due` on the wall; returns when the next one begins.
 
-        The end is fixed however late the last one ended, so that errors do not add up. After an endless pause
+        None is longer than an endless one may be. The end is fixed however late the last one ended, so that errors do not add up. After an endless pause
         that came to an end all the same, infinity: nothing follows it. `refused` is called if it found no place.
         """
         if seconds == math.inf:
@@ -49,7 +49,7 @@ class Pace:
         if not clock.waits_for_real():
             await self.sleep(0)
             return due
-        due += seconds * self._scale
+        due += min(seconds * self._scale, self._limits.stall_seconds)
         await self.sleep(max(0.0, due - monotonic()))
         return due
 
