@@ -40,8 +40,9 @@ class Pace:
     async def wait(self, clock: Clock, due: float, seconds: float, refused: Refusal = _nothing) -> float:
         """Let a pause pass that begins when `due` on the wall; returns when the next one begins.
 
-        None is longer than an endless one may be. The end is fixed however late the last one ended, so that errors do not add up. After an endless pause
-        that came to an end all the same, infinity: nothing follows it. `refused` is called if it found no place.
+        None is longer than an endless one may be. The end is fixed however late the last one ended, so that
+        errors do not add up. After an endless pause that came to an end all the same, infinity: nothing follows
+        it. `refused` is called if it found no place.
         """
         if seconds == math.inf:
             await self._stall(refused)
