@@ -25,7 +25,8 @@ _log = logging.getLogger("engy_mock")
 def _weight(entry: Entry) -> int:
     """About how many bytes of memory an exchange keeps: its body as sent and as parsed, and its answer.
 
-    What each thing takes was measured. Texts are kept once, whoever shows them; the tokens of a prompt are not kept.
+    What each thing takes was measured. Texts are kept once, whoever shows them, and the tokens of a prompt
+    not at all.
     """
     weight = 3_000 + len(entry.body) + entry.course.weight
     if entry.request is not None:
