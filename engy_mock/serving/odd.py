@@ -13,20 +13,25 @@ from engy_mock.serving.shell import Shell, Turn
 from engy_mock.serving.told import Told
 from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, MockFailed
+from engy_mock.vocabulary.wire import Line
 
 log = logging.getLogger("engy_mock")
 
 
 class Connection(web.RequestHandler):
-    """One connection; `head_since` tells since when the head of a request is incomplete."""
+    """One connection; `head_since` tells since when the head of a request is incomplete.
 
-    __slots__ = ("_shell", "head_since", "heard_at")
+    `line` is what the journal keeps of it.
+    """
+
+    __slots__ = ("_shell", "head_since", "heard_at", "line")
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
         self._shell = shell
         self.head_since: float | None = None
         self.heard_at = monotonic()
+        self.line = Line(self.heard_at)
 
     def data_received(self, data: bytes) -> None:
         """Note when a head began, then let aiohttp read it."""
@@ -93,6 +98,7 @@ class OddServer(web.Server):
         """Forget a connection."""
         super().connection_lost(handler, exc)
         assert isinstance(handler, Connection)
+        handler.line.closed = monotonic()
         self._keeper.leave(handler)
         self._shell.leases.forget(handler)
 

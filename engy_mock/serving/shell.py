@@ -279,6 +279,7 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         headers=request.headers,
         body=body,
         trouble=trouble,
+        line=getattr(request.protocol, "line", None),  # a test server's own connections have none
     )
 
 

@@ -18,10 +18,10 @@ from engy_mock.serving.endings import end
 from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
-from engy_mock.vocabulary.wire import Call, Lease
+from engy_mock.vocabulary.wire import Call, Lease, Line
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from engy_mock.serving.odd import Connection
 
 log = logging.getLogger("engy_mock")
 
@@ -40,13 +40,16 @@ class House(Protocol):
         """It is lost, or somebody else speaks on it."""
         ...
 
-    def other(self) -> web.RequestHandler:
+    def other(self) -> Connection:
         """Who speaks on a connection once something odd is asked."""
         ...
 
 
 class Swift(asyncio.Protocol):
-    """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body."""
+    """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body.
+
+    `line` is what the journal keeps of it.
+    """
 
     __slots__ = (
         "_body",
@@ -61,6 +64,7 @@ class Swift(asyncio.Protocol):
         "_telling",
         "heard_at",
         "is_paused",
+        "line",
         "transport",
         "waits_since",
     )
@@ -68,6 +72,7 @@ class Swift(asyncio.Protocol):
     def __init__(self, house: House, shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         self.transport: asyncio.Transport | None = None
         self.heard_at = monotonic()
+        self.line = Line(self.heard_at)
         self.waits_since: float | None = None
         self.is_paused = False
         self._house = house
@@ -90,6 +95,7 @@ class Swift(asyncio.Protocol):
         """Break off what is being told."""
         if self.transport is not None:
             self.transport = None
+            self.line.closed = monotonic()
             self._house.leave(self)
             self._shell.leases.forget(self)
             if self._telling is not None:
@@ -152,6 +158,7 @@ class Swift(asyncio.Protocol):
         self.transport = None
         self._house.leave(self)
         other = self._house.other()
+        other.line = self.line
         shell.leases.pass_on(self, other)
         transport.set_protocol(other)
         other.connection_made(transport)
@@ -196,6 +203,7 @@ class Swift(asyncio.Protocol):
                 body=body,
                 query=asked.query,
                 trouble=trouble,
+                line=self.line,
             )
             if shell.aside is not None and shell.aside.is_for(call.path):
                 shell.turns.pop(self, None)

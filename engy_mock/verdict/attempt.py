@@ -53,14 +53,24 @@ class Attempt:
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """What stands for the request: two attempts at one call have the same."""
-        return digest(self.entry.method, self.entry.path, self.entry.body)
+        """What stands for the request and for who sends it: two attempts at one call have the same."""
+        entry = self.entry
+        return digest(entry.method, entry.path, entry.body, entry.account, entry.headers.get("user-agent", ""))
 
-    @property
-    def retry_count(self) -> int:
-        """How often the client says it has tried before; 0 also where it says nothing."""
+    @cached_property
+    def count(self) -> int | None:
+        """How often the client says it has tried before; None where it says nothing."""
         said = self.entry.headers.get("x-stainless-retry-count", "")
-        return int(said) if said.isdigit() and len(said) < 6 else 0
+        return int(said) if said.isdigit() and len(said) < 6 else None
+
+    def is_over_before(self, other: "Attempt") -> bool:
+        """Whether it was over for the client when another one came; in a silence only the client knows."""
+        end = self.seen_end
+        return self.state == "silent" or (end is not None and end <= other.entry.course.arrived)
+
+    def shares_line(self, other: "Attempt") -> bool:
+        """Whether both are known to have come on one connection."""
+        return self.entry.line is not None and self.entry.line is other.entry.line
 
     @cached_property
     def transfer(self) -> Transfer | None:

@@ -6,8 +6,9 @@ from engy_mock.books.entry import Entry
 from engy_mock.books.journal import Journal
 from engy_mock.verdict import retries, silence, tools
 from engy_mock.verdict.attempt import Attempt
-from engy_mock.verdict.call import Call, calls
+from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
+from engy_mock.verdict.grouping import calls
 from engy_mock.verdict.verdict import CallGroup, Outcome, Verdict, check_level
 from engy_mock.verdict.waits import Watches
 from engy_mock.verdict.words import WORDS, FailLevel
@@ -39,7 +40,7 @@ def judged(
     now = monotonic()
     watches = Watches(WallClock().now() - now, is_standing=not clock.waits_for_real())
     entries = [entry for entry in journal if entry.number >= since]
-    found = calls(entries, [heard for heard in journal.heard if heard.behind > since])
+    found = calls(entries, [heard for heard in journal.heard if heard.behind > since], watches)
     sent_back = _sent_back(entries)
     findings: list[Finding] = []
     groups: list[CallGroup] = []
