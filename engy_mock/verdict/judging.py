@@ -21,7 +21,10 @@ Oracle = Callable[[CallGroup, Sequence[str] | None], object]
 PATIENCE = 30.0
 """So many seconds of silence no client should bear."""
 
-_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "undetectable-damage"})
+_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "undetectable-damage", "made-up-answer"})
+
+_GUESSED_WORDS = frozenset({"answer-altered", "made-up-answer"})
+"""What is told by comparing texts, and left to an oracle that knows better."""
 
 
 def judged(
@@ -48,6 +51,8 @@ def judged(
         own = list(retries.found_in(call, watches))
         own += silence.found_in(call, sent_back)
         own += _hanging(call, now, patience)
+        if oracle is not None:
+            own = [finding for finding in own if finding.word not in _GUESSED_WORDS]
         outcome = _outcome(call, own)
         if outcome == "gave-up" and retries.may_pass(call.last, watches):
             own.append(_gave_up(call))
@@ -79,13 +84,18 @@ def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
     last, heard = call.last, call.heard
     if last.state in {"silent", "under way"} and heard is None:
         return "hung"
-    if any(finding.word in _SILENT_WORDS for finding in findings):
+    if any(_is_silent(finding) for finding in findings):
         return "silently-wrong"
     if heard is not None and (heard.error is not None or _says_otherwise(call)):
         return "reported"
     if heard is not None or _has_answer(last):
         return "answered" if len(call.tries) == 1 else "recovered"
     return "gave-up"
+
+
+def _is_silent(finding: Finding) -> bool:
+    """Whether it says that the caller has something wrong and does not know it."""
+    return finding.word in _SILENT_WORDS or (finding.word == "answer-altered" and finding.severity == "error")
 
 
 def _says_otherwise(call: Call) -> bool:
