@@ -45,11 +45,15 @@ GENERATING = frozenset({"chat", "completions", "messages", "responses", "inferen
 
 
 class Attempt:
-    """A view of one entry of the journal; what it takes to say something is worked out when it is asked for."""
+    """A view of one entry of the journal; what it takes to say something is worked out when it is asked for.
+
+    `wishes` are the waits that it asks for, by the watches they were read by, once somebody has read them.
+    """
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self.number = entry.number
+        self.wishes: dict[object, object] = {}
 
     @cached_property
     def fingerprint(self) -> bytes:
@@ -161,7 +165,7 @@ class Attempt:
         sent = self.entry.course.sent
         return self.entry.client_left and bool(sent) and isinstance(sent[-1], Wait | Repeat)
 
-    @property
+    @cached_property
     def should_retry(self) -> bool | None:
         """What the header `x-should-retry` says; None where it says nothing."""
         said = None if self.transfer is None else self.transfer.header("x-should-retry")
@@ -180,7 +184,7 @@ class Attempt:
         error = found.get("error") if isinstance(found, dict) else None
         return error if isinstance(error, dict) else found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
     def is_retryable(self) -> bool:
         """Whether another attempt may bring an answer."""
         if self.state != "refused":
@@ -189,7 +193,7 @@ class Attempt:
             return self.should_retry
         return self.status in RETRYABLE
 
-    @property
+    @cached_property
     def seen_end(self) -> float | None:
         """When the client may have seen its end at the earliest, on the monotonic clock; None while it lasts."""
         course = self.entry.course

@@ -16,6 +16,9 @@ from engy_mock.vocabulary.wire import Line
 GRANTED_SECONDS = 0.05
 """So much later than the next one a connection may be closed by a client that has only one at a time."""
 
+MAX_WAITING = 256
+"""So many attempts may be counted on from, the latest ones."""
+
 NOBODY: Mapping[int, int] = {}
 
 
@@ -70,7 +73,8 @@ def _counted_on(group: Sequence[Attempt], watches: Watches) -> Mapping[int, int]
     for attempt in group:
         if attempt.count is None:
             continue
-        fitting = [one for one in waiting.get(attempt.count - 1, ()) if _may_precede(one, attempt)]
+        latest = waiting.get(attempt.count - 1, [])[-MAX_WAITING:]
+        fitting = [one for one in latest if _may_precede(one, attempt)]
         if fitting:
             chosen = min(
                 fitting,

@@ -16,6 +16,9 @@ from engy_mock.verdict.crowd import Crowd, crowds
 from engy_mock.verdict.mending import is_mendable
 from engy_mock.verdict.waits import Watches, is_waited_for
 
+MAX_OPEN = 128
+"""So many calls with the same request may wait for one more attempt, the latest ones."""
+
 _ID = re.compile(r"[0-9a-f]{24,32}$")
 
 
@@ -45,6 +48,8 @@ class Grouping:
         self._known = known
         self._watches = watches
         self._hasty = hasty
+        self._mendable: dict[int, bool] = {}
+        self._by_last: dict[int, Call] = {}
         self._alike: dict[bytes, list[Call]] = {}
         self._continued = frozenset([number for crowd in known.values() for number in crowd.before.values()])
         self._passed_over: set[int] = set()
@@ -56,14 +61,16 @@ class Grouping:
             while waiting and waiting[0].behind <= attempt.number:
                 self._hear(waiting.pop(0))
             call = self._continued_by(attempt)
-            if call is not None:
+            if call is None:
+                call = Call([attempt])
+                self.found.append(call)
+                # A call that has its answer is over once another one begins.
+                alike = self._alike.setdefault(attempt.fingerprint, [])
+                alike[:] = [one for one in alike[-MAX_OPEN:] if self._may_go_on(one)]
+                alike.append(call)
+            else:
                 call.attempts.append(attempt)
-                continue
-            # A call that has its answer is over once another one begins.
-            alike = self._alike.setdefault(attempt.fingerprint, [])
-            alike[:] = [one for one in alike if self._may_go_on(one)]
-            alike.append(Call([attempt]))
-            self.found.append(alike[-1])
+            self._by_last[attempt.number] = call
         for one in waiting:
             self._hear(one)
 
@@ -79,15 +86,18 @@ class Grouping:
         )
 
     def _may_go_on(self, call: Call) -> bool:
-        return call.heard is None and (call.last.state in MAY_GO_ON or call.last.number in self._continued)
+        return call.heard is None and call.last.state in MAY_GO_ON
 
     def _continued_by(self, attempt: Attempt) -> Call | None:
         """The call of which an attempt is one more; None where it begins one."""
         crowd = self._known[attempt.fingerprint]
-        alike = self._alike.get(attempt.fingerprint, ())
         before = crowd.before.get(attempt.number)
         if before is not None:
-            return next((call for call in alike if call.last.number == before and call.heard is None), None)
+            call = self._by_last[before]
+            return call if call.heard is None else None
+        if crowd.is_crowd and crowd.counts and attempt.count == 0:
+            return None
+        alike = self._alike.get(attempt.fingerprint, ())
         fitting = [
             call for call in alike if call.last.number not in self._continued and call.is_continued_by(attempt)
         ]
@@ -97,14 +107,16 @@ class Grouping:
 
     def _of_crowd(self, attempt: Attempt, crowd: Crowd, fitting: Iterable[Call]) -> Call | None:
         """The same where there are several callers."""
-        if crowd.counts and attempt.count == 0:
-            return None
         fitting = [
             call
             for call in fitting
-            if not crowd.is_independent(call.last, attempt)
-            and (is_mendable(call.last) or call.last.state == "redirected")
-            and (len(call.tries) < MAX_ATTEMPTS or call.last.shares_line(attempt))
+            if self._is_mendable(call.last)
+            and not crowd.is_independent(call.last, attempt)
+            and (
+                len(call.attempts) < MAX_ATTEMPTS
+                or call.last.shares_line(attempt)
+                or len(call.tries) < MAX_ATTEMPTS
+            )
         ]
         in_time = [call for call in fitting if is_waited_for(call.last, attempt, self._watches)]
         if not in_time:
@@ -115,6 +127,11 @@ class Grouping:
             key=lambda call: (call.last.state in OPEN, not call.last.shares_line(attempt), call.last.number),
             default=None,
         )
+
+    def _is_mendable(self, attempt: Attempt) -> bool:
+        if attempt.number not in self._mendable:
+            self._mendable[attempt.number] = attempt.state == "redirected" or is_mendable(attempt)
+        return self._mendable[attempt.number]
 
     def _hear(self, heard: Heard) -> None:
         """Give what was heard to its call, if there is one."""

@@ -45,6 +45,14 @@ class Wish:
 
 def wish(attempt: Attempt, watches: Watches) -> Wish | None:
     """The shortest wait that any hint in a refusal asks for; None where none does."""
+    if watches not in attempt.wishes:
+        attempt.wishes[watches] = _wish(attempt, watches)
+    found = attempt.wishes[watches]
+    assert found is None or isinstance(found, Wish)
+    return found
+
+
+def _wish(attempt: Attempt, watches: Watches) -> Wish | None:
     came = attempt.transfer
     if came is None or attempt.state != "refused":
         return None

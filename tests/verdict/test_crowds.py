@@ -274,3 +274,14 @@ def test_other_keys_and_clients_are_other_callers(quiet):
     sent(quiet, at=0.1)
     quiet.api_key = own
     assert groups(quiet) == [(0,), (1,)]
+
+
+def test_a_crowd_that_never_gets_an_answer(quiet):
+    """Only the latest calls wait for one more attempt, so that a long outage stays readable; each attempt counts."""
+    quiet.when().refuse(503, retry_after=1000)
+    used = lines(*[place / 1000 for place in range(200)])
+    for place, line in enumerate(used):
+        sent(quiet, at=1 + place / 50, line=line)
+    verdict = quiet.verdict()
+    assert verdict.outcomes == {"gave-up": 200}
+    assert verdict.errors == ()
