@@ -277,7 +277,7 @@ def test_other_keys_and_clients_are_other_callers(quiet):
 
 
 def test_a_crowd_that_never_gets_an_answer(quiet):
-    """Only the latest calls wait for one more attempt, so that a long outage stays readable; each attempt counts."""
+    """Only the latest calls wait for one more attempt, so that a long outage can be read."""
     quiet.when().refuse(503, retry_after=1000)
     used = lines(*[place / 1000 for place in range(200)])
     for place, line in enumerate(used):
