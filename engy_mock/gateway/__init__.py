@@ -73,7 +73,7 @@ class Gateway:
     clock: Clock = field(default_factory=StandingClock)
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(init=False)
-    journal: Journal = field(default_factory=Journal)
+    journal: Journal = field(init=False)
     accounts: Accounts = field(init=False)
     fleet: Fleet = field(default_factory=Fleet)
     cache: PromptCache = field(default_factory=PromptCache)
@@ -92,6 +92,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
+        self.journal = self._new_journal()
         self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
@@ -112,7 +113,7 @@ class Gateway:
         Answers still under way keep the old books.
         """
         with self._lock:
-            self.journal = Journal()
+            self.journal = self._new_journal()
             self.accounts = self._new_accounts()
             self.fleet = Fleet()
             self.cache = PromptCache()
@@ -128,6 +129,9 @@ class Gateway:
             self._patience.forget()
         if self.replay is not None:
             self.replay.rewind()
+
+    def _new_journal(self) -> Journal:
+        return Journal(lambda: self.settings)
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""

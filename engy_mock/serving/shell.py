@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.body import BodyUnread, read_body
@@ -196,6 +197,17 @@ class Shell:
                 self.watch.end(seen)
         return performance.is_over and framing.is_kept
 
+    def early(self, call: Call, wire: Wire, pace: Pace) -> Coroutine[Any, Any, bool] | None:
+        """The telling of an answer that does not wait for the body of a call which is there as a whole."""
+        if not call.body or not self._service.looks_at_heads:
+            return None
+        entries: list[Entry] = []
+        head = replace(call, body=b"")
+        doorstep = self._service.before_body(head, entries.append)
+        if doorstep is None or doorstep.steps is None:
+            return None
+        return self._tell_early(head, doorstep.steps, entries, self.framing(wants_close=True), wire, pace)
+
     def framing(self, *, is_http_11: bool = True, is_mute: bool = False, wants_close: bool = False) -> Framing:
         """What frames the next answer."""
         return Framing(self._house_headers(), is_http_11=is_http_11, is_mute=is_mute, wants_close=wants_close)
@@ -208,8 +220,9 @@ class Shell:
             call = _call(request, b"", None)
             doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
-            await self._tell_early(request, call, doorstep.steps, entries)
-            return False
+            framing = self._framing(request, wants_close=True)
+            wire = ConnectedWire(request, self.leases)
+            return await self._tell_early(call, doorstep.steps, entries, framing, wire, self.pace)
         body, unread = b"", None
         try:
             body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
@@ -226,22 +239,27 @@ class Shell:
         return is_kept
 
     async def _tell_early(
-        self, request: web.BaseRequest, call: Call, steps: Iterator[Step], entries: list[Entry]
-    ) -> None:
-        """Tell an answer that does not wait for the body."""
-        wire: Wire = ConnectedWire(request, self.leases)
+        self,
+        call: Call,
+        steps: Iterator[Step],
+        entries: list[Entry],
+        framing: Framing,
+        wire: Wire,
+        pace: Pace,
+    ) -> bool:
+        """Tell an answer that does not wait for the body; the connection never goes on."""
         watch, seen = self.watch, None
         if watch is not None:
             seen = watch.begin(call)
             for entry in entries:
                 seen.note(entry)
             wire = SeenWire(wire, seen)
-        framing = self._framing(request, wants_close=True)
         try:
-            await Performance(wire, framing, self.pace, self._service.clock).perform(steps)
+            await Performance(wire, framing, pace, self._service.clock).perform(steps)
         finally:
             if seen is not None and watch is not None:
                 watch.end(seen)
+        return False
 
     async def _reset(self, request: web.BaseRequest) -> None:
         """Break a connection that is used too late, as if it had been closed already."""

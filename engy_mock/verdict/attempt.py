@@ -59,7 +59,8 @@ class Attempt:
     def fingerprint(self) -> bytes:
         """What stands for the request and for who sends it: two attempts at one call have the same."""
         entry = self.entry
-        return digest(entry.method, entry.path, entry.body, entry.account, entry.headers.get("user-agent", ""))
+        agent = entry.headers.get("user-agent", "")
+        return digest(entry.method, entry.path, entry.body_bytes, entry.body, entry.account, agent)
 
     @cached_property
     def count(self) -> int | None:

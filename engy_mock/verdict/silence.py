@@ -9,6 +9,7 @@ from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
 from engy_mock.verdict.likeness import has_same_words, is_excuse, likeness
 from engy_mock.verdict.words import Severity
+from engy_mock.vocabulary.generation import UNSAID
 
 SHOWN = 40
 """How many characters of a text evidence shows."""
@@ -117,7 +118,7 @@ def _unfinished(attempt: Attempt) -> str:
 
 def _compared(attempt: Attempt, accepted: Accepted, numbers: tuple[int, ...]) -> Iterator[Finding]:
     """Whether the text of an answer that came whole is the one that was meant."""
-    if attempt.entry.generation is None or attempt.entry.generation.choices[0].response is not None:
+    if attempt.entry.generation is None or attempt.entry.generation.choices[0].response is not UNSAID:
         return
     meant, texts, readable = attempt.meant, accepted.texts, attempt.texts
     if len(texts) != len(meant):

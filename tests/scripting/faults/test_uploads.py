@@ -143,3 +143,18 @@ async def test_on_a_loop_of_the_test(aiohttp_client):
     headers = {"Authorization": f"Bearer {engy.api_key}"}
     answer = await client.post(PATHS["chat"], json=body_for("chat", stream=False), headers=headers)
     assert answer.status == 429
+
+
+@pytest.mark.parametrize("route", PATHS)
+def test_an_early_answer_inside(engy, route):
+    """A client without a socket is told the same as one with it, whose body is there too late to count."""
+    engy.when().faults("early-response")
+    headers = {"Authorization": f"Bearer {engy.api_key}", "x-api-key": engy.api_key}
+    with engy.http_client() as client:
+        answer = client.post(PATHS[route], json=body_for(route, stream=False), headers=headers)
+    over_a_socket = ask(engy, route, stream=False)
+    assert answer.status_code == over_a_socket.status == 413
+    assert answer.content == over_a_socket.raw.partition(b"\r\n\r\n")[2]
+    entry, other = engy.journal
+    assert (entry.status, entry.body, entry.faults, entry.not_applied) == (413, b"", ("early-response",), ())
+    assert (entry.path, entry.error) == (other.path, other.error)
