@@ -186,6 +186,7 @@ class Gateway:
             headers=harmless(call.headers),
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
+            line=call.line,
         )
         if note is not None:
             note(entry)
