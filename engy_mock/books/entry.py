@@ -167,8 +167,8 @@ class Entry:
         return found | {name: value for name, value in more.items() if value}
 
     def __str__(self) -> str:
-        """One line for people."""
-        said = [f"{self.number + 1}. {self.method} {self.path}"]
+        """One line for people; the number is the one in the journal, on the page and in verdicts."""
+        said = [f"{self.number}. {self.method} {self.path}"]
         if self.request is not None:
             said.append(f"{self.request.model}{' stream' if self.request.is_streamed else ''}")
             said.append(_short(self.request.last_user_text))

@@ -39,7 +39,7 @@ def test_asked_gives_what_fits(engy):
         (lambda engy: engy.asked(stream=True, model="kimi-k3"), ["stream is False, not True; model is glm-5.2"]),
         (
             lambda engy: engy.asked_in_order({"says": "Spain"}, {"says": "France"}),
-            ["as step 2 of 2 behind exchange 2", "France"],
+            ["as step 2 of 2 behind exchange 1", "France"],
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_verify_wants_faults_applied(engy):
     """D-8: a fault that found no place fails the verification."""
     engy.when().faults("stall-with-comments")
     turn(engy, "whole")
-    with pytest.raises(UnmetExpectation, match="exchange 1: fault 'stall-with-comments' changed nothing"):
+    with pytest.raises(UnmetExpectation, match="exchange 0: fault 'stall-with-comments' changed nothing"):
         engy.verify()
 
 
