@@ -88,7 +88,7 @@ def test_scenarios_go_on_and_off(ask):
     assert begun["text"].startswith("description: Refuses first")
     assert ask.chat().status_code == 429
     [rule] = ask("GET", "rules")["rules"]
-    assert (rule["scenario"], rule["used"], rule["has_answer"]) == ("phases", 1, True)
+    assert (rule["scenario"], rule["used"], rule["answer"]) == ("phases", 1, "refuse 429")
     assert ask("PUT", "scenarios/phases", {"phase": "well"})["phase"] == "well"
     assert ask.chat().status_code == 200
     assert ask("PUT", "scenarios/phases", {"phase": "refusing"})["phase"] == "refusing"
