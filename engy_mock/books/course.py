@@ -17,10 +17,10 @@ class Course:
     happened: the whole request was there, the first and the last bytes were handed out, and nothing more could
     follow. `steps` are those of an answer that was refused or that faults have changed, as it was planned, `done`
     of them handed out; healthy answers keep none, there is nothing odd about them. Without `is_kept` they were too
-    large.
+    large. `silences` names the faults that make it fall silent for ever.
     """
 
-    __slots__ = ("arrived", "done", "ended", "first", "is_kept", "last", "steps")
+    __slots__ = ("arrived", "done", "ended", "first", "is_kept", "last", "silences", "steps")
 
     def __init__(self) -> None:
         self.arrived = monotonic()
@@ -30,6 +30,7 @@ class Course:
         self.steps: Sequence[Step] = ()
         self.done = 0
         self.is_kept = True
+        self.silences: tuple[str, ...] = ()
 
     def at_once(self, *steps: Step) -> None:
         """The answer is handed out as a whole, at this moment."""

@@ -152,6 +152,13 @@ class Entry:
         """Whether the body was too long to be kept as a whole."""
         return self.body_bytes > len(self.body)
 
+    def lost_its_silence(self) -> None:
+        """Too many answers were silent already: the faults behind that did not come to it (Q-19)."""
+        silences = self.course.silences
+        self.faults = tuple([fault for fault in self.faults if fault not in silences])
+        self.not_applied += silences
+        self.course.silences = ()
+
     def json(self) -> Any:
         """The body as the client sent it, parsed.
 

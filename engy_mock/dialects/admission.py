@@ -16,6 +16,8 @@ from engy_mock.vocabulary.errors import (
 from engy_mock.vocabulary.wire import Call
 
 _LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^][:/?#@,\s]+)(?::([0-9]{0,5}))?", re.IGNORECASE)
+_MAX_PORT = 65_535
 _OWN_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -24,13 +26,25 @@ def check_host(call: Call, allowed: frozenset[str]) -> None:
 
     A page on the web can make a browser send any name that points here, but never one of these.
     """
-    host = call.headers.get("host")
-    if host is None:
-        return
-    name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
-    name = name.lower()
-    if name not in _OWN_HOSTS and name not in allowed and not _LOOPBACK.fullmatch(name):
+    if is_foreign(call, allowed):
         raise PermissionDenied("host not allowed")
+
+
+def is_foreign(call: Call, allowed: frozenset[str]) -> bool:
+    """Whether a call means another machine than this, by its header or by its target (Q-2)."""
+    host, authority = call.headers.get("host"), call.authority
+    if host is not None and not _is_own(host, allowed):
+        return True
+    return authority is not None and not _is_own(authority, allowed)
+
+
+def _is_own(host: str, allowed: frozenset[str]) -> bool:
+    """Whether a host with its port, if any, is well formed and a name of this machine."""
+    found = _HOST.fullmatch(host)
+    if found is None or int(found[2] or 0) > _MAX_PORT:
+        return False
+    name = found[1].lower()
+    return name in _OWN_HOSTS or name in allowed or _LOOPBACK.fullmatch(name) is not None
 
 
 def key_of(call: Call, headers: Sequence[str]) -> str:
@@ -73,7 +87,7 @@ class Body:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self._read: tuple[Any, ValueError | None] | None = None
+        self._read: tuple[Any, str | None] | None = None
 
     @property
     def meaning(self) -> bytes:
@@ -85,7 +99,7 @@ class Body:
         """The JSON object in the body; raises InvalidRequest (E-6)."""
         value, error = self._value()
         if error is not None:
-            raise InvalidRequest(f"the body is not JSON: {_reason(error)}") from None
+            raise InvalidRequest(f"the body is not JSON: {error}") from None
         if not isinstance(value, dict):
             raise InvalidRequest(f"the body must be a JSON object, got {_kind(value)}")
         return value
@@ -95,12 +109,13 @@ class Body:
         value, _ = self._value()
         return value if isinstance(value, dict) else {}
 
-    def _value(self) -> tuple[Any, ValueError | None]:
+    def _value(self) -> tuple[Any, str | None]:
+        """What the body says, or nothing and why it cannot be read."""
         if self._read is None:
             try:
                 self._read = (json.read(self.data), None)
             except ValueError as error:
-                self._read = (None, error)
+                self._read = (None, _reason(error))
         return self._read
 
 

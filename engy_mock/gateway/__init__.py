@@ -16,7 +16,7 @@ from engy_mock.books.entry import Entry, harmless
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import Body, check_account, check_content, check_host, key_of
+from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
@@ -28,7 +28,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.patience import Patience, Watched
 from engy_mock.gateway.scenes import Scenes
-from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.settings import Settings as Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
@@ -40,7 +40,7 @@ from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, quoted
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, bare, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
@@ -167,7 +167,9 @@ class Gateway:
         steps = self._answered(call, origin, note)
         if self._patience is not None:
             steps = Watched(steps, call, self._patience)
-        return steps if origin is None else Shared(steps, origin, self.settings.cors_origins)
+        if origin is None or is_foreign(call, self.settings.allowed_hosts):
+            return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
+        return Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
@@ -243,7 +245,7 @@ class Gateway:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
                 hold.settle(0)
-            refusal = error if isinstance(error, ApiError) else self._failed(error, call)
+            refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError | UnmetExpectation):
                 entry.error = f"{refusal.message}: {error!r:.500}"
@@ -254,14 +256,16 @@ class Gateway:
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""
-        self.defects.append(error)
+        told: tuple[str, ...] = ()
         if isinstance(error, UnmetExpectation):
             # Nothing is broken: who wrote the test is told what did not fit, and so is the client (Q-46).
-            reason = quoted(" ".join(str(error).split()), MAX_REASON)
-            _log.error("%s", reason)
-            return MockFailed(reason)
-        _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
-        return MockFailed()
+            told = (quoted(" ".join(str(error).split()), MAX_REASON),)
+            _log.error("%s", *told)
+        else:
+            _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
+        # The first is shown to a test; what the others have passed is in the log.
+        self.defects.append(bare(error) if self.defects else error)
+        return MockFailed(*told)
 
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
@@ -394,6 +398,3 @@ class Gateway:
         whole = Whole(head, data)
         entry.course.at_once(whole)
         return iter((whole,))
-
-
-__all__ = ["Gateway", "Settings"]

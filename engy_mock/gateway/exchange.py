@@ -133,6 +133,7 @@ class Exchange:
         most = 1 if settings.one_event_per_write else MAX_WRITE
         plan = performed(steps, is_streamed=is_streamed, most=most)
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
+        entry.course.silences = tuple(trouble.silences)
         entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
         entry.error = None if error is None else error.message
         is_over = bool(plan) and isinstance(plan[-1][0], End | Whole)

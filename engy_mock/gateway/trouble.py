@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from engy_mock.books.course import is_endless
 from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, Own, told
 from engy_mock.scripting.occasion import Occasion
-from engy_mock.vocabulary.events import Event, Piece, Refused
+from engy_mock.vocabulary.events import Event, Heartbeat, Pause, Piece, Refused
 from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.wire import Step
 
@@ -31,10 +32,12 @@ class Trouble:
     _acted: list[bool] = field(init=False)
     _pieces: float = math.inf
     _beyond: list[int] = field(default_factory=list)
+    _silent: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         # What is early and has found its place has acted before the body was read.
         self._acted = [isinstance(own, Early) for own in self.faults]
+        self._silent = [False] * len(self.faults)
 
     @property
     def applied(self) -> list[str]:
@@ -47,6 +50,11 @@ class Trouble:
         applied = self._written(self._acted)
         rest = self._written([not own.runs_on for own in self.faults])
         return [*self.idle, *(told(own) for place, own in rest.items() if place not in applied)]
+
+    @property
+    def silences(self) -> list[str]:
+        """The faults that have made the answer fall silent for ever: each needs a place among the stalls."""
+        return [told(own) for own in self._written(self._silent).values()]
 
     @property
     def is_free(self) -> bool:
@@ -92,6 +100,7 @@ class Trouble:
                 if is_page and not any(isinstance(event, Refused) for event in found):
                     continue
                 self._acted[place] |= isinstance(own, Own) or found != events
+                self._silent[place] |= _falls_silent(found) and not _falls_silent(events)
                 events = found
         refused = next((event for event in events if isinstance(event, Refused)), None)
         return events if refused is None else [refused]
@@ -104,6 +113,7 @@ class Trouble:
             if type(own).wire is not Fault.wire and place not in self._beyond:
                 found = list(own.wire(iter(done)))
                 self._acted[place] |= found != done
+                self._silent[place] |= any(map(is_endless, found)) and not any(map(is_endless, done))
                 done = found
         return done
 
@@ -146,6 +156,14 @@ def _is_beyond(own: Fault, pieces: float) -> bool:
     """Whether the place at which a fault is to happen lies behind the end of an answer of so many pieces."""
     after = getattr(own, "after", None)
     return isinstance(after, int) and after > pieces
+
+
+def _falls_silent(events: Iterable[Event]) -> bool:
+    return any(
+        (isinstance(event, Pause) and event.seconds == math.inf)
+        or (isinstance(event, Heartbeat) and event.count is None)
+        for event in events
+    )
 
 
 def _pieces_of(choice: Choice) -> int:

@@ -13,6 +13,7 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.model.composing import Parts, compose, spoken
 from engy_mock.model.copies import beginnings
 from engy_mock.model.forms import demanded
+from engy_mock.model.measuring import length, raw_length
 from engy_mock.model.opening import Opening
 from engy_mock.model.overflow import Wording, overflow
 from engy_mock.model.phrases import packed
@@ -91,8 +92,11 @@ class Engine:
         if isinstance(prompt, Conversation):
             _check_images(prompt, card, max_images, max_image_bytes)
             level = "off" if prompt.is_prefilled else card.level(request.thinking)
-            rendered = (self.catalog.template(card)(prompt, request.tools, level, tokenizer),)
-            longest = len(rendered[0].tokens)
+            template = self.catalog.template(card)
+            longest = length(prompt, request.tools, level, tokenizer, template) or 0
+            if longest <= card.max_input:
+                rendered = (template(prompt, request.tools, level, tokenizer),)
+                longest = len(rendered[0].tokens)
             if longest > card.max_input:
                 raise overflow(
                     f"prompt has {longest} tokens; {card.id} takes at most {card.max_input} input tokens, "
@@ -103,7 +107,7 @@ class Engine:
                     window=card.max_input,
                     param="messages",
                 )
-        else:
+        elif (longest := raw_length(prompt, tokenizer) or 0) < card.context:
             rendered = tuple(
                 Rendered(
                     _raw_tokens(text, tokenizer, place if len(prompt.prompts) > 1 else None),

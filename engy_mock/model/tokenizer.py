@@ -6,6 +6,7 @@ the library does, a bundled word is looked up once and then remembered, since pr
 
 import re
 from codecs import getincrementaldecoder
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -48,6 +49,11 @@ _MARK = re.compile("|".join(map(re.escape, MARKS)))
 MAX_BYTES = 256 * MIB
 _MAX_REMEMBERED = 25_000
 _MAX_REMEMBERED_LENGTH = 40
+_COUNTED_AT_ONCE = 256 * 1024
+_MAX_COUNTED = 200_000
+_CUT = re.compile("[^ ] [^ ]")
+"""Where a text may be cut, in front of the space: whatever follows a single space begins with it or behind it."""
+
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _NORMALIZERS = frozenset({"NFC", "NFD", "NFKC", "NFKD", "Prepend"})
 
@@ -134,6 +140,18 @@ class Tokenizer:
             start = match.end()
         return tokens + self._encode_words(text[start:])
 
+    def count(self, text: str, *, marks: bool = False) -> int:
+        """How many tokens `encode` makes of a text; of a large one without holding them."""
+        if not self._is_bundled:
+            return len(self.encode(text, marks=marks))
+        if not marks:
+            return self._count_words(text)
+        found = [match.span() for match in _MARK.finditer(text)]
+        starts = [0, *[end for _, end in found]]
+        ends = [*[start for start, _ in found], len(text)]
+        between = [self._count_words(text[start:end]) for start, end in zip(starts, ends, strict=True)]
+        return len(found) + sum(between)
+
     def decode(self, tokens: Iterable[int]) -> str:
         """The text of these tokens; bytes that are not whole characters show as U+FFFD."""
         raw = self.raw
@@ -187,6 +205,30 @@ class Tokenizer:
         tokens = list(self._words[words[0]])
         tokens += chain.from_iterable(map(self._spaced_words.__getitem__, words[1:]))
         return tokens
+
+    def _count_words(self, text: str) -> int:
+        """Each word is looked up once for all its places in the text."""
+        total = start = 0
+        spaced: Counter[str] = Counter()
+        others: Counter[str] = Counter()
+        while start < len(text):
+            cut = _CUT.search(text, start + _COUNTED_AT_ONCE)
+            end = len(text) if cut is None else cut.start() + 1
+            part = text[start:end]
+            words = part[1:].split(" ") if start else part.split(" ")
+            if "" in words:
+                others.update(WORDS.findall(part))
+            else:
+                if not start:
+                    others[words.pop(0)] += 1
+                spaced.update(words)
+            start = end
+            if start == len(text) or len(spaced) + len(others) > _MAX_COUNTED:
+                total += sum([len(self._words[word]) * times for word, times in others.items()])
+                total += sum([len(self._spaced_words[word]) * times for word, times in spaced.items()])
+                spaced.clear()
+                others.clear()
+        return total
 
     def _encode_anew(self, text: str) -> tuple[int, ...]:
         return tuple(self._literal.encode(text, add_special_tokens=False).ids)

@@ -34,6 +34,12 @@ Count = Annotated[int, Limits(ge=0)]
 Seconds = Annotated[float, Limits(ge=0)]
 """A span of mock time."""
 
+LONGEST = 600
+"""The longest pause of an answer, in seconds, but for one without end, which has a cap of its own (Q-19)."""
+
+Pause = Annotated[float, Limits(ge=0, le=LONGEST)]
+"""A pause of an answer: a span of mock time which a client waits for really where time does not stand still."""
+
 Share = Annotated[float, Limits(ge=0, le=1)]
 
 Status = Annotated[int, Limits(ge=400, le=599)]

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from engy_mock.scripting.fault import LONGEST
 from engy_mock.scripting.library import MAX_NAME
 from engy_mock.scripting.matchers import Endpoint
 from engy_mock.vocabulary.generation import FinishReason
@@ -169,7 +170,7 @@ class RuleForm(Form):
     at: Annotated[list[Times], Field(min_length=1)] | None = None
     """These of the fitting requests alone, counted from 1, whether or not another rule takes them."""
 
-    delay: Seconds | None = None
+    delay: Annotated[float, Field(ge=0, le=LONGEST)] | None = None
     """Seconds of mock time before the first byte."""
 
     pace: Annotated[float, Field(gt=0)] | None = None

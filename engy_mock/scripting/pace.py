@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engy_mock.scripting.fault import Fault, Seconds
+from engy_mock.scripting.fault import LONGEST, Fault
+from engy_mock.scripting.fault import Pause as Span
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.events import Event, Pause, Piece
 from engy_mock.vocabulary.wire import Step, Wait
@@ -17,7 +18,7 @@ class Delay(Fault):
     kind: ClassVar[str] = "delay"
     takes_refusals: ClassVar[bool] = True
 
-    seconds: Seconds
+    seconds: Span
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """A pause before the first byte."""
@@ -37,6 +38,8 @@ class Pace(Fault):
         super().__post_init__()
         if not self.per_second > 0:
             raise MockError(f"pace must be above 0 pieces a second, got {self.per_second!r}")
+        if self.per_second * LONGEST < 1:
+            raise MockError(f"pace must be at least one piece in {LONGEST} seconds, got {self.per_second!r}")
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """A pause before each piece."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.clock import monotonic
-from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge
+from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge, bare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ class BodyUnread(Exception):
 
     def __init__(self, error: ApiError, *, is_broken: bool = False) -> None:
         super().__init__(error.message)
-        self.error = error
+        self.error = bare(error)
         self.is_broken = is_broken
 
 
@@ -74,7 +74,7 @@ def opened(data: bytes, headers: Mapping[str, str], limits: Limits) -> tuple[byt
     try:
         return unpacked(data, headers.get("content-encoding"), limits.body_bytes), None
     except ApiError as error:
-        return b"", error
+        return b"", bare(error)
 
 
 def unpacked(data: bytes, coding: str | None, cap: int) -> bytes:

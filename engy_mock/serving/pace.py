@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -11,6 +11,13 @@ from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.clock import Clock, monotonic
 
 log = logging.getLogger("engy_mock")
+
+Refusal = Callable[[], object]
+"""What is done where an endless stall finds no place."""
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""
 
 
 class Pace:
@@ -30,46 +37,50 @@ class Pace:
         """Let so many seconds pass on the wall; 0 lets only the others have their turn."""
         await asyncio.sleep(seconds)
 
-    async def wait(self, clock: Clock, due: float, seconds: float) -> float:
+    async def wait(self, clock: Clock, due: float, seconds: float, refused: Refusal = _nothing) -> float:
         """Let a pause pass that begins when `due` on the wall; returns when the next one begins.
 
-        The end is fixed however late the last one ended, so that errors do not add up. After an endless pause
-        that came to an end all the same, infinity: nothing follows it.
+        None is longer than an endless one may be. The end is fixed however late the last one ended, so that
+        errors do not add up. After an endless pause that came to an end all the same, infinity: nothing follows
+        it. `refused` is called if it found no place.
         """
         if seconds == math.inf:
-            await self._stall()
+            await self._stall(refused)
             return math.inf
         if not clock.waits_for_real():
             await self.sleep(0)
             return due
-        due += seconds * self._scale
+        due += min(seconds * self._scale, self._limits.stall_seconds)
         await self.sleep(max(0.0, due - monotonic()))
         return due
 
-    async def beats(self, clock: Clock, due: float, seconds: float, count: int | None) -> AsyncIterator[float]:
+    async def beats(
+        self, clock: Clock, due: float, seconds: float, count: int | None, refused: Refusal = _nothing
+    ) -> AsyncIterator[float]:
         """Moments of a repeated sign of life, so many or without end; what it yields begins the next pause.
 
-        Without end they really come every so many seconds, and infinity is the last.
+        Without end they really come every so many seconds, and infinity is the last; `refused` is called if those
+        found no place.
         """
         for _ in range(count or 0):
             due = await self.wait(clock, due, seconds)
             yield due
         if count is None:
             over = monotonic() + self._limits.stall_seconds
-            with self._place() as is_free:
+            with self._place(refused) as is_free:
                 while is_free and monotonic() < over:
                     await self.sleep(seconds * self._scale)
                     yield due
             yield math.inf
 
-    async def _stall(self) -> None:
+    async def _stall(self, refused: Refusal) -> None:
         """Wait to be cancelled, but not for ever, and not at all if too many do."""
-        with self._place() as is_free:
+        with self._place(refused) as is_free:
             if is_free:
                 await self.sleep(self._limits.stall_seconds)
 
     @contextmanager
-    def _place(self) -> Iterator[bool]:
+    def _place(self, refused: Refusal) -> Iterator[bool]:
         """A place among the endless stalls; false if there is none left."""
         with self._lock:
             has_room = self.stalls < self._limits.max_stalls
@@ -79,6 +90,7 @@ class Pace:
                 self.refused += 1
         if not has_room:
             log.warning("an endless stall was not performed: %d are under way", self._limits.max_stalls)
+            refused()
             yield False
             return
         try:

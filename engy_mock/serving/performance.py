@@ -2,9 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from engy_mock.books.entry import Entry
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.pace import Pace
 from engy_mock.vocabulary.clock import Clock, monotonic
@@ -47,31 +48,43 @@ class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
     A write is held back until the next step is known: head and first write share one on the wire, and so do
-    last write and end.
+    last write and end. `note` is told the place of the answer in the journal.
     """
 
     __slots__ = (
         "_clock",
         "_due",
+        "_entry",
         "_framing",
         "_held",
         "_holds_piece",
         "_pace",
+        "_tell",
         "_wire",
         "_writes",
         "is_over",
     )
 
-    def __init__(self, wire: Wire, framing: Framing, pace: Pace, clock: Clock) -> None:
+    def __init__(
+        self, wire: Wire, framing: Framing, pace: Pace, clock: Clock, note: Callable[[Entry], None] | None = None
+    ) -> None:
         self._wire = wire
+        self._tell = note
         self._framing = framing
         self._pace = pace
         self._clock = clock
         self._due = monotonic()
+        self._entry: Entry | None = None
         self._held = b""
         self._holds_piece = False
         self._writes = 0
         self.is_over = False
+
+    def note(self, entry: Entry) -> None:
+        """Note the answer's place in the journal."""
+        self._entry = entry
+        if self._tell is not None:
+            self._tell(entry)
 
     async def perform(self, steps: Iterator[Step]) -> None:
         """Perform all steps and what is behind the last one; raises ConnectionError if the client left."""
@@ -91,7 +104,7 @@ class Performance:
                     await self._flush()
                     if step.is_deaf:
                         self._wire.stop_reading()
-                    self._due = await self._pace.wait(self._clock, self._due, step.seconds)
+                    self._due = await self._pace.wait(self._clock, self._due, step.seconds, self._unheard)
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
                 case Begin():
@@ -106,7 +119,8 @@ class Performance:
                     await self._flush()
                 case Repeat():
                     await self._flush()
-                    async for due in self._pace.beats(self._clock, self._due, step.seconds, step.count):
+                    beats = self._pace.beats(self._clock, self._due, step.seconds, step.count, self._unheard)
+                    async for due in beats:
                         if due == math.inf:
                             await self._close(is_abrupt=False)
                             break
@@ -128,6 +142,11 @@ class Performance:
             self._writes += 1
             if self._writes % WRITES_IN_A_ROW == 0:
                 await asyncio.sleep(0)
+
+    def _unheard(self) -> None:
+        """A silence without end found no place."""
+        if self._entry is not None:
+            self._entry.lost_its_silence()
 
     async def _close(self, *, is_abrupt: bool) -> None:
         await self._flush()

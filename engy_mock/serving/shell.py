@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -20,13 +21,14 @@ from engy_mock.serving.performance import Performance, Wire
 from engy_mock.serving.watch import SeenWire, Watch
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
-from engy_mock.vocabulary.errors import ApiError, MockFailed
+from engy_mock.vocabulary.errors import ApiError, MockFailed, bare
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
 
 if TYPE_CHECKING:
     from aiohttp import web
 
 HTTP_11 = (1, 1)
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://([^/?#]*)", re.IGNORECASE)
 
 log = logging.getLogger("engy_mock")
 
@@ -193,10 +195,10 @@ class Shell:
         if self.watch is not None:
             seen = self.watch.begin(call)
             wire = SeenWire(wire, seen)
-        performance = Performance(wire, framing, pace, self._service.clock)
+        performance = Performance(wire, framing, pace, self._service.clock, None if seen is None else seen.note)
         steps: Iterator[Step] | None = None
         try:
-            steps = self._service.answer(call) if seen is None else self._service.answer(call, seen.note)
+            steps = self._service.answer(call, performance.note)
             await performance.perform(steps)
         except ConnectionError:
             raise
@@ -245,7 +247,7 @@ class Shell:
             invites = doorstep is None or doorstep.invites
             body = await read_body(request, self.limits, invites=invites, since=turn.since)
         except BodyUnread as trouble:
-            unread = trouble
+            unread = bare(trouble)
         has_rest = not request.content.is_eof() or request.method == "CONNECT"
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
@@ -307,7 +309,7 @@ class Shell:
 
 
 def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Call:
-    url = request.rel_url
+    url, absolute = request.rel_url, _ABSOLUTE.match(request.raw_path)
     return Call(
         method=request.method,
         path=url.raw_path,
@@ -315,6 +317,7 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         headers=request.headers,
         body=body,
         trouble=trouble,
+        authority=absolute[1] if absolute else None,
     )
 
 

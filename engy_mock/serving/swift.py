@@ -367,3 +367,5 @@ def _resumed(telling: Coroutine[Any, Any, bool], signal: Any) -> Generator[Any, 
             signal = telling.send(sent) if thrown is None else telling.throw(thrown)
         except StopIteration as over:
             return bool(over.value)
+        finally:
+            thrown = None  # what is kept here has passed here, and would keep the whole answer

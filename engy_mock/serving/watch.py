@@ -1,7 +1,7 @@
 """What is seen of each exchange while it goes over the wire: for the log, for metrics, for the control API."""
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from engy_mock.books.entry import Entry
@@ -135,6 +135,8 @@ class Watch:
 
     def begin(self, call: Call) -> Seen:
         """An exchange begins."""
+        if call.trouble is not None or len(call.body) > MAX_BYTES:
+            call = replace(call, body=b"", trouble=None)  # what was asked is for the journal to keep
         seen = Seen(call, monotonic())
         self._kept.append(seen)
         self._open[id(seen)] = seen

@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
+_Error = TypeVar("_Error", bound=BaseException)
 _KEY = re.compile(r"sk-engy-[\w-]+")
 MAX_QUOTED = 200
 """The longest piece of foreign text that an error repeats (E-196), in characters."""
@@ -217,6 +218,16 @@ class Overloaded(ApiError):
     status = 529
     openai_type = "server_error"
     anthropic_type = "overloaded_error"
+
+
+def bare(error: _Error) -> _Error:
+    """The same error for keeping: without what it has passed on its way, bodies of requests and all.
+
+    The frame that keeps an error is often one of those that the error has passed; neither would go without the
+    garbage collector, which a server rarely asks.
+    """
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 class MockError(Exception):

@@ -13,7 +13,8 @@ from engy_mock.vocabulary.events import Event
 class Call:
     """One HTTP request.
 
-    `headers` is a mapping that does not regard case, `query` the raw text behind the question mark. Where the
+    `headers` is a mapping that does not regard case, `query` the raw text behind the question mark,
+    `authority` the host in the target where one stands in it. Where the
     body could not be read, `trouble` says why; the gateway raises it when its turn comes in the order of
     refusals.
     """
@@ -24,6 +25,7 @@ class Call:
     body: bytes = b""
     query: str = ""
     trouble: ApiError | None = None
+    authority: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,3 +191,12 @@ async def test_no_stall_lasts_for_ever(tell):
     while recorder.ending is None:
         await asyncio.sleep(0.001)
     assert recorder.ending == "close"
+
+
+async def test_no_pause_is_longer_than_a_stall(gateway, tell):
+    """Q-19: whatever made a pause, a client waits for it no longer than for one without end."""
+    gateway.clock = WallClock()
+    recorder = await tell(Begin(OK), Wait(1e9), Write(b"a"), End(), limits=Limits(stall_seconds=0.02))
+    while len(recorder.writes) < 2:
+        await asyncio.sleep(0.001)
+    assert recorder.writes[-1].endswith(b"0\r\n\r\n")

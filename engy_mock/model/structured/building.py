@@ -18,6 +18,7 @@ from engy_mock.model.structured.schema import Schema
 from engy_mock.model.structured.strings import strings
 from engy_mock.model.structured.trouble import Contradiction, Effort, Exhausted, UnusableSchema
 from engy_mock.model.structured.values import KINDS, JsonValue, copied, identity
+from engy_mock.vocabulary.errors import bare
 from engy_mock.vocabulary.seeds import Draws, digest
 
 DOCUMENT_TRIES = 4
@@ -68,7 +69,7 @@ def document(schema: object, *, seed: bytes) -> JsonValue:
             try:
                 value = work.build((book.root,), Place())
             except Contradiction as contradiction:
-                trouble = trouble or contradiction
+                trouble = trouble or bare(contradiction)
                 continue
             objection = checker.objection(value, book.root)
             if objection is None:
@@ -137,7 +138,7 @@ class Work:
                         was_cut_short = True
                         break
             except Contradiction as contradiction:
-                trouble = trouble or contradiction
+                trouble = trouble or bare(contradiction)
                 self.made = made
             attempt += 1
             if attempt >= min(turns.ways, MOST_ATTEMPTS) and was_cut_short and patience < LONG_PATIENCE:

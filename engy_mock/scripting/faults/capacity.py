@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from engy_mock.scripting.fault import Count, Fault, Seconds, Share, Status, fault
+from engy_mock.scripting.fault import LONGEST, Count, Fault, Pause, Seconds, Share, Status, fault
 from engy_mock.scripting.heads import Header, Headers, limit_headers, reheaded, with_headers
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.pace import Delay
@@ -37,7 +37,7 @@ class ColdStart(Fault):
 class WarmUp(Fault):
     """Begin the first so many answers late, by so many seconds each."""
 
-    seconds: Seconds = 5.0
+    seconds: Pause = 5.0
     requests: Count = 3
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
@@ -49,23 +49,23 @@ class WarmUp(Fault):
 class LoadLatency(Fault):
     """Begin late, by so many seconds `per` each other request that is being answered."""
 
-    per: Seconds = 0.1
+    per: Pause = 0.1
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The delay, if there are others."""
         others = occasion.open_requests - 1
-        return (Delay(self.per * others),) if others > 0 else ()
+        return (Delay(min(self.per * others, LONGEST)),) if others > 0 else ()
 
 
 @fault("slow-tokenizer")
 class SlowTokenizer(Fault):
     """Begin late, by so many seconds `per` each token of the prompt."""
 
-    per: Seconds = 0.001
+    per: Pause = 0.001
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The delay."""
-        return (Delay(self.per * occasion.prompt_tokens),)
+        return (Delay(min(self.per * occasion.prompt_tokens, LONGEST)),)
 
 
 @fault("queue-full")

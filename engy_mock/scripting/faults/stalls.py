@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from engy_mock.scripting.fault import Count, Fault, Seconds, fault
+from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.fault import Pause as Span
 from engy_mock.scripting.places import parted, upto
 from engy_mock.scripting.writes import chopped
 from engy_mock.vocabulary.events import Ended, Event, Heartbeat, Pause
@@ -25,7 +26,7 @@ def _span(seconds: float | None) -> float:
 class SlowHeaders(Fault):
     """Say nothing at all, for ever or for so many seconds, then answer."""
 
-    seconds: Seconds | None = None
+    seconds: Span | None = None
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """A pause before the first byte."""
@@ -40,7 +41,7 @@ class SlowFirstEvent(Fault):
     With `comments` a comment line comes every second meanwhile.
     """
 
-    seconds: Seconds | None = None
+    seconds: Span | None = None
     comments: bool = False
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
@@ -59,7 +60,7 @@ class SlowFirstEvent(Fault):
 class Dribble(Fault):
     """Send the body a few bytes at a time, so many seconds apart."""
 
-    seconds: Seconds = 1.0
+    seconds: Span = 1.0
     size: Annotated[int, Field(ge=1)] = 16
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
@@ -79,7 +80,7 @@ class Stall(Fault):
     """Fall silent after some pieces, for ever or for so many seconds."""
 
     after: Count = 0
-    seconds: Seconds | None = None
+    seconds: Span | None = None
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """The first pieces, silence, the rest."""

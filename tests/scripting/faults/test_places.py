@@ -142,10 +142,10 @@ def test_refusals_are_no_answers_to_break(engy):
 
 def test_time_passes_as_a_rule_says(engy):
     """A delay and a pace are pauses of mock time, which cost nothing while the clock stands still."""
-    engy.when().reply("one two three", delay=3600, pace=0.01)
+    engy.when().reply("one two three", delay=600, pace=0.01)
     seen = ask(engy)
     assert len(seen.writes) == 4
-    assert engy.journal.last.faults == ("pace per_second=0.01", "delay seconds=3600")
+    assert engy.journal.last.faults == ("pace per_second=0.01", "delay seconds=600")
 
 
 AFTER = sorted(kind for kind, own in fault.catalogue().items() if "after" in own.__dataclass_fields__)
