@@ -69,7 +69,7 @@ class Gateway:
     clock: Clock = field(default_factory=StandingClock)
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(init=False)
-    journal: Journal = field(default_factory=Journal)
+    journal: Journal = field(init=False)
     accounts: Accounts = field(init=False)
     fleet: Fleet = field(default_factory=Fleet)
     cache: PromptCache = field(default_factory=PromptCache)
@@ -88,6 +88,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
+        self.journal = self._new_journal()
         self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
@@ -108,7 +109,7 @@ class Gateway:
         Answers still under way keep the old books.
         """
         with self._lock:
-            self.journal = Journal()
+            self.journal = self._new_journal()
             self.accounts = self._new_accounts()
             self.fleet = Fleet()
             self.cache = PromptCache()
@@ -124,6 +125,9 @@ class Gateway:
             self._patience.forget()
         if self.replay is not None:
             self.replay.rewind()
+
+    def _new_journal(self) -> Journal:
+        return Journal(lambda: self.settings)
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -167,7 +171,8 @@ class Gateway:
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
+        digested = _what if len(call.body) <= MAX_REMEMBERED_BODY else digest
+        what = digested(call.method, call.path, call.query, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(

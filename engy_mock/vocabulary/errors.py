@@ -153,7 +153,8 @@ class Unprocessable(ApiError):
 class RateLimited(ApiError):
     """429: capacity is exhausted, or a limit is reached.
 
-    `limit` is the one in force, of requests or of tokens; there is room again after so many `seconds`.
+    `limit` is the one in force, of requests or of tokens; there is room again after so many `seconds`,
+    or never if that is 0.
     """
 
     status = 429
