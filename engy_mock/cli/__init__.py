@@ -112,9 +112,10 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from engy_mock.scripting.library import Library
+    from engy_mock.vocabulary.files import read_text
 
     library = Library(Path(folder) for folder in options.folders)
-    print(Path(library.named(options.scenario).source).read_text(encoding="utf-8"), end="")
+    print(read_text(Path(library.named(options.scenario).source)), end="")
     return 0
 
 

@@ -40,12 +40,7 @@ from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
-from engy_mock.vocabulary.errors import (
-    ApiError,
-    InvalidKey,
-    MockFailed,
-    quoted,
-)
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
@@ -53,6 +48,7 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
+MAX_REASON = 2000
 MAX_REMEMBERED_BODY = 16 * 1024
 
 _log = logging.getLogger("engy_mock")
@@ -175,7 +171,8 @@ class Gateway:
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
+        digested = _what if len(call.body) <= MAX_REMEMBERED_BODY else digest
+        what = digested(call.method, call.path, call.query, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
@@ -249,7 +246,7 @@ class Gateway:
                 hold.settle(0)
             refusal = error if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
-            if not isinstance(error, ApiError):
+            if not isinstance(error, ApiError | UnmetExpectation):
                 entry.error = f"{refusal.message}: {error!r:.500}"
         finally:
             if journal is not None:
@@ -259,6 +256,11 @@ class Gateway:
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""
         self.defects.append(error)
+        if isinstance(error, UnmetExpectation):
+            # Nothing is broken: who wrote the test is told what did not fit, and so is the client (Q-46).
+            reason = quoted(" ".join(str(error).split()), MAX_REASON)
+            _log.error("%s", reason)
+            return MockFailed(reason)
         _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
         return MockFailed()
 

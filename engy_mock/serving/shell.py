@@ -82,18 +82,19 @@ class Speaker(Protocol):
 
 
 class Turn(NamedTuple):
-    """An answer that is under way: since when, and on which loop."""
+    """An answer that is under way: since when, on which loop, and whether its head was looked at before."""
 
     since: float
     loop: asyncio.AbstractEventLoop
+    is_late: bool = False
 
 
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
-    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
-    `leases` those that may not be used for long. `watch` is told of every exchange. An answer begins where its
-    request comes in, without a task, where it `tells_at_once`.
+    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off and no
+    deadline cuts: they are `beside`. `leases` holds those that may not be used for long. `watch` is told of every
+    exchange. An answer begins where its request comes in, without a task, where it `tells_at_once`.
     """
 
     tells_at_once = True
@@ -102,6 +103,7 @@ class Shell:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
         self.turns: dict[Speaker, Turn] = {}
+        self.beside: set[Speaker] = set()
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
@@ -125,7 +127,7 @@ class Shell:
             log.debug("the client left before the end of its answer")
             return CLOSED
         finally:
-            self.turns.pop(connection, None)
+            self.forget(connection)
 
     @property
     def looks_at_heads(self) -> bool:
@@ -145,6 +147,20 @@ class Shell:
 
     async def close(self) -> None:
         """Let go of what belongs to the loop; there is nothing here."""
+
+    def set_aside(self, connection: Speaker) -> None:
+        """What is being told there is told by `aside`."""
+        self.turns.pop(connection, None)
+        self.beside.add(connection)
+
+    def is_telling(self, connection: Speaker) -> bool:
+        """Whether something is being told there."""
+        return connection in self.turns or connection in self.beside
+
+    def forget(self, connection: Speaker) -> None:
+        """Nothing is being told there any more."""
+        self.turns.pop(connection, None)
+        self.beside.discard(connection)
 
     def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
@@ -216,7 +232,8 @@ class Shell:
         """Answer a request; returns whether the connection takes another one."""
         doorstep = None
         entries: list[Entry] = []
-        if request.body_exists and self._service.looks_at_heads:
+        turn = self.turns[request.protocol]
+        if request.body_exists and self._service.looks_at_heads and not turn.is_late:
             call = _call(request, b"", None)
             doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
@@ -225,14 +242,15 @@ class Shell:
             return await self._tell_early(call, doorstep.steps, entries, framing, wire, self.pace)
         body, unread = b"", None
         try:
-            body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
+            invites = doorstep is None or doorstep.invites
+            body = await read_body(request, self.limits, invites=invites, since=turn.since)
         except BodyUnread as trouble:
             unread = trouble
         has_rest = not request.content.is_eof() or request.method == "CONNECT"
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
-            self.turns.pop(request.protocol, None)
+            self.set_aside(request.protocol)
         is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()

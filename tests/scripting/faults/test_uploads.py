@@ -1,9 +1,12 @@
 """Faults of uploads: answers that do not wait for the body, and invitations that never come."""
 
+import json
+import threading
+
 import httpx2
 import pytest
 
-from engy_mock import EngyMock, MockError
+from engy_mock import EngyMock, Limits, MockError
 from tests.doors.raw import Raw, request
 from tests.scripting.captured import PATHS, ask, body_for
 from tests.scripting.faults.official import HELLO
@@ -158,3 +161,28 @@ def test_an_early_answer_inside(engy, route):
     entry, other = engy.journal
     assert (entry.status, entry.body, entry.faults, entry.not_applied) == (413, b"", ("early-response",), ())
     assert (entry.path, entry.error) == (other.path, other.error)
+
+
+@pytest.mark.parametrize("header", ["X-Plain: a", "X-Odd:  spaced"])
+@pytest.mark.parametrize("is_handed_over", [False, True])
+def test_a_rule_that_is_written_behind_the_head_is_too_late(header, is_handed_over):
+    """On whatever connection, also on one that aiohttp takes over while the body is missing."""
+    body = json.dumps({"model": "glm-5.2", "messages": HELLO}).encode()
+    with EngyMock(limits=Limits(body_seconds=2 if is_handed_over else 60)) as engy, Raw(engy.port) as raw:
+        raw.send(head_of(engy, "chat", header, size=len(body)) + body[:9])
+        waiting = speaker(engy, None)
+        engy.when().faults("early-response")
+        if is_handed_over and header == "X-Plain: a":
+            speaker(engy, waiting)
+        raw.send(body[9:])
+        assert raw.read_answer()[0].startswith(b"HTTP/1.1 200 ")
+        assert engy.journal.last.not_applied
+
+
+def speaker(engy, before):
+    """Who is to answer, once it is another one than before."""
+    while True:
+        found = next(iter(engy._shell.turns.copy()), None)
+        if found is not None and found is not before:
+            return found
+        threading.Event().wait(0.005)
