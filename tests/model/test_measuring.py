@@ -79,7 +79,11 @@ def test_a_conversation_has_the_length_of_its_tokens(monkeypatch, level):
     prompt = Conversation(
         messages=(
             Message(role="system", text="Be brief."),
-            Message(role="user", text="Why  not? Tell me.", parts=("Why  not?", Image(media_type="image/png", data=b"x"), " Tell me.")),
+            Message(
+                role="user",
+                text="Why  not? Tell me.",
+                parts=("Why  not?", Image(media_type="image/png", data=b"x"), " Tell me."),
+            ),
             Message(role="assistant", text="", tool_calls=(call,)),
             Message(role="tool", text="<think> it rains", tool_call_id="1"),
         )
