@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
 
-from engy_mock.books.limits import Limit, Minute, crowded
+from engy_mock.books.limits import Limit, Minute, crowded, too_large
 from engy_mock.books.tariff import Percent, Tariff, checked
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.prices import charge_micro
@@ -282,6 +282,8 @@ class Account:
         if limit is not None and (seconds := self._requests.wait(1, limit, now)):
             raise crowded(f"limit of {limit} requests per minute reached", limit, seconds=seconds)
         limit = self._tokens_per_minute
+        if limit is not None and prompt_tokens > limit:
+            raise too_large(prompt_tokens, limit)
         if limit is not None and (seconds := self._tokens.wait(prompt_tokens, limit, now)):
             raise crowded(
                 f"limit of {limit} tokens per minute reached: {self._tokens.used} used, "

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from engy_mock.books.course import Course
 from engy_mock.vocabulary import json
+from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Generation, Usage
 from engy_mock.vocabulary.request import GenerationRequest, ToolCall
 
@@ -27,6 +28,17 @@ Fate = Literal["served", "waiting", "left", "cut off"]
 """What becomes of a client: its answer came to an end, it still waits for one, it went away, it was cut off."""
 
 
+def kept_header(name: object) -> str:
+    """The name under which entries keep this header; raises MockError if they do not."""
+    kept = name.lower() if isinstance(name, str) else name
+    if kept not in KEPT_HEADERS:
+        raise MockError(
+            f"the journal does not keep header {name!r:.80}, it could hold a secret: it keeps "
+            f"{', '.join(KEPT_HEADERS)}. A rule sees all: engy.when(header=...) and engy.verify()"
+        )
+    return str(kept)
+
+
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that may be kept, by their names in lower case."""
     return {name: value for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
@@ -37,7 +49,8 @@ class Entry:
     """One exchange: what was asked and what became of it.
 
     `endpoint` and `surface` say what the call was for, `asked_at` when by the mock's clock, `account` who paid.
-    `body` is what the client sent, cut at 256 KiB; `request` what the service understood, once it did. `status`
+    `body` is what the client sent, cut at 256 KiB, and `body_bytes` how long it was; `request` what the service
+    understood, once it did, where a body that was cut has its short fields alone. `status`
     is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
     client went away before the end. `rule` names the rules that took part, `mismatches` the nearest ones that did
     not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
@@ -68,6 +81,7 @@ class Entry:
     faults: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
     plan: str = ""
+    body_bytes: int = 0
     weight: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     course: Course = field(default_factory=Course, repr=False, compare=False)
@@ -133,6 +147,11 @@ class Entry:
     def _since_arrival(self, moment: float | None) -> float | None:
         return None if moment is None else moment - self.course.arrived
 
+    @property
+    def is_body_cut(self) -> bool:
+        """Whether the body was too long to be kept as a whole."""
+        return self.body_bytes > len(self.body)
+
     def lost_its_silence(self) -> None:
         """Too many answers were silent already: the faults behind that did not come to it (Q-19)."""
         silences = self.course.silences
@@ -141,16 +160,26 @@ class Entry:
         self.course.silences = ()
 
     def json(self) -> Any:
-        """The body as the client sent it, parsed; raises ValueError if it is not JSON."""
+        """The body as the client sent it, parsed.
+
+        Raises ValueError if it is not JSON, and MockError if it was too long to be kept.
+        """
+        if self.is_body_cut:
+            raise MockError(
+                f"the body of exchange {self.number + 1} had {self.body_bytes} bytes, of which the journal keeps "
+                f"the first {len(self.body)}: what the service understood of it is in its request"
+            )
         return json.read(self.body)
 
     def snapshot(self) -> dict[str, Any]:
         """What a run can be compared by: plain values, the same in every run of the same calls and seed."""
         try:
-            body = self.json()
+            body = None if self.is_body_cut else self.json()
         except ValueError:
             body = None
         found: dict[str, Any] = {"method": self.method, "path": self.path, "body": body, "status": self.status}
+        if self.is_body_cut:
+            found["body_cut"] = {"bytes": self.body_bytes, "kept": len(self.body)}
         if self.generation is not None:
             choice = self.generation.choices[0]
             found["answer"] = {"text": choice.whole_text, "finish_reason": choice.finish_reason}
@@ -185,6 +214,8 @@ class Entry:
         elif self.generation is not None:
             calls = " ".join(f"{call.name}({_short(call.arguments)})" for call in self.tool_calls)
             said.append(calls or _short(self.text))
+        if self.is_body_cut:
+            said.append(f"[body cut: {len(self.body)} of {self.body_bytes} bytes kept]")
         said += [f"[{fault}]" for fault in self.faults]
         said += [f"[not applied: {fault}]" for fault in self.not_applied]
         if self.client_left:

@@ -2,14 +2,15 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from sys import getsizeof
 from threading import Lock
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
-from engy_mock.books.entry import MAX_BODY, Entry
+from engy_mock.books.entry import MAX_BODY, Entry, kept_header
 from engy_mock.books.heard import Heard
+from engy_mock.books.shortened import Shortened
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
@@ -30,7 +31,8 @@ def _weight(entry: Entry) -> int:
     """
     weight = 3_000 + len(entry.body) + entry.course.weight
     if entry.request is not None:
-        weight += _weight_of_request(entry.request, entry.body)
+        weight += MAX_BODY if entry.is_body_cut else _weight_of_body(entry.request, entry.body)
+        weight += _weight_of_prompt(entry.request)
     for choice in () if entry.generation is None else entry.generation.choices:
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
         if choice.logprobs or choice.prompt_logprobs:
@@ -40,55 +42,85 @@ def _weight(entry: Entry) -> int:
     return weight
 
 
-def _weight_of_request(request: GenerationRequest, body: bytes) -> int:
-    """The same of a request that was understood; without its body as parsed where that was too large."""
+def _weight_of_prompt(request: GenerationRequest) -> int:
+    """The texts, tokens and pictures of a request."""
     if isinstance(request.prompt, RawPrompt):
         prompts = request.prompt.prompts
         texts = sum([getsizeof(prompt) for prompt in prompts if isinstance(prompt, str)])
-        weight = texts + sum([48 * len(prompt) for prompt in prompts if not isinstance(prompt, str)])
+        return texts + sum([48 * len(prompt) for prompt in prompts if not isinstance(prompt, str)])
+    messages = request.messages
+    images = [part for message in messages for part in message.parts if not isinstance(part, str)]
+    weight = sum([getsizeof(message.text) for message in messages]) + 200 * len(messages)
+    return weight + sum([len(image.data) for image in images])
+
+
+def _weight_of_body(request: GenerationRequest, body: bytes) -> int:
+    """A body as parsed, but for the texts of its prompt."""
+    # Counting what stands between values is many times faster than walking through them.
+    weight = 110 * body.count(b'":') + 200 * body.count(b"{") + 90 * body.count(b"[")
+    if isinstance(request.prompt, RawPrompt):
+        texts = sum([len(prompt) for prompt in request.prompt.prompts if isinstance(prompt, str)])
     else:
-        messages = request.messages
-        texts = sum([getsizeof(message.text) for message in messages])
-        weight = texts + 200 * len(messages)
-        images = [part for message in messages for part in message.parts if not isinstance(part, str)]
-        weight += sum([len(image.data) for image in images])
-    if request.body:
-        # Counting what stands between values is many times faster than walking through them.
-        weight += 110 * body.count(b'":') + 200 * body.count(b"{") + 90 * body.count(b"[")
-        weight += max(0, len(body) - texts)
-    return weight
+        texts = sum([len(message.text) for message in request.messages])
+    return weight + max(0, len(body) - texts)
+
+
+class Room(Protocol):
+    """How much there is room for: so many entries, and about so many bytes of memory."""
+
+    @property
+    def journal_entries(self) -> int:
+        """The most entries."""
+        ...
+
+    @property
+    def journal_bytes(self) -> int:
+        """The most bytes; a single entry may be larger."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usual:
+    """The room that a journal has unless something else is said."""
+
+    journal_entries: int = MAX_ENTRIES
+    journal_bytes: int = MAX_BYTES
 
 
 class Journal:
     """The entries of one mock since its last reset, oldest first; the oldest make room for new ones.
 
-    `lost` counts those that had to go.
+    `lost` counts those that had to go. `room` is asked at each new entry, as settings may change.
     """
 
-    def __init__(self, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> None:
+    __slots__ = ("_bytes", "_count", "_entries", "_heard", "_lock", "_room", "lost")
+
+    def __init__(self, room: Callable[[], Room] = Usual) -> None:
         self._entries: deque[Entry] = deque()
-        self._max_entries = max_entries
-        self._max_bytes = max_bytes
+        self._room = room
         self._bytes = 0
         self._count = 0
         self._lock = Lock()
         self.lost = 0
-        self._heard: deque[Heard] = deque(maxlen=max_entries)
+        self._heard: deque[Heard] = deque()
 
     def add(self, entry: Entry) -> None:
         """Write an exchange down; its `number` is given here."""
-        if len(entry.body) > MAX_BODY:
+        entry.body_bytes = len(entry.body)
+        if entry.body_bytes > MAX_BODY:
             entry.body = entry.body[:MAX_BODY]
             if entry.request is not None:
-                entry.request = replace(entry.request, body={})
+                body = Shortened(entry.request.body, entry.body_bytes)
+                entry.request = replace(entry.request, body=body)
         entry.weight = _weight(entry)
+        room = self._room()
         with self._lock:
             entry.number = self._count
             self._count += 1
             self._entries.append(entry)
             self._bytes += entry.weight
-            while len(self._entries) > self._max_entries or (
-                self._bytes > self._max_bytes and len(self._entries) > 1
+            while len(self._entries) > room.journal_entries or (
+                self._bytes > room.journal_bytes and len(self._entries) > 1
             ):
                 self._bytes -= self._entries.popleft().weight
                 if not self.lost:
@@ -97,8 +129,11 @@ class Journal:
 
     def hear(self, heard: Heard) -> None:
         """Write down what the client says it got, behind the exchanges that are there."""
+        most = self._room().journal_entries
         with self._lock:
             self._heard.append(replace(heard, behind=self._count))
+            while len(self._heard) > most:
+                self._heard.popleft()
 
     @property
     def heard(self) -> Sequence[Heard]:
@@ -127,29 +162,49 @@ class Journal:
         """One line for each exchange, for people."""
         lines = [str(entry) for entry in self]
         if self.lost:
-            lines.insert(0, f"({self.lost} earlier exchanges have been dropped to make room)")
+            lines.insert(0, f"({self.losses})")
         return "\n".join(lines) or "(no request has reached the mock)"
 
     def where(self, *functions: Callable[[Entry], bool], **words: object) -> list[Entry]:
         """The entries for which all functions are true and whose fields have these values.
 
-        `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. Raises
-        MockError for a field that entries do not have.
+        `engy.journal.where(status=429)`, `engy.journal.where(endpoint="chat", model="glm-5.2")`. `headers` are
+        some of those that came, in names of any case. Raises MockError for a field that entries do not have, and
+        for a header that they do not keep.
         """
         for name in words:
             if name not in FIELDS:
                 hint = did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
                 raise MockError(f"where: entries have no {name!r:.80}.{hint}")
+        headers = words.pop("headers", None) or {}
+        if not isinstance(headers, Mapping):
+            raise MockError(f"where: headers= takes names and values, got {headers!r:.80}")
+        wanted = {kept_header(name): value for name, value in headers.items()}
         return [
             entry
             for entry in self
-            if all(getattr(entry, name) == value for name, value in words.items())
+            if wanted.items() <= dict(entry.headers).items()
+            and all(getattr(entry, name) == value for name, value in words.items())
             and all(function(entry) for function in functions)
         ]
 
     def snapshot(self) -> list[dict[str, Any]]:
-        """All entries as plain values, for a snapshot: the same in every run of the same calls and seed."""
-        return [entry.snapshot() for entry in self]
+        """All entries as plain values, for a snapshot: the same in every run of the same calls and seed.
+
+        Where some had to make room, the first value says how many.
+        """
+        lost: list[dict[str, Any]] = [{"dropped": self.lost}] if self.lost else []
+        return lost + [entry.snapshot() for entry in self]
+
+    @property
+    def losses(self) -> str:
+        """How many entries had to go, and how to keep them; empty if none had to."""
+        if not self.lost:
+            return ""
+        return (
+            f"{self.lost} earlier exchanges were dropped from the journal to make room: settings.journal_entries "
+            f"and settings.journal_bytes keep more"
+        )
 
     @property
     def last(self) -> Entry:

@@ -8,6 +8,8 @@ from typing import Literal, overload
 
 from engy_mock.vocabulary.errors import MockError, RateLimited
 
+NO_RETRY = ("x-should-retry", "false")
+
 SECONDS = 60
 """What has been used so long ago does not count any more."""
 
@@ -85,6 +87,18 @@ class Minute:
             if over <= 0:
                 return ceil(since + SECONDS - now)
         return SECONDS
+
+
+def too_large(prompt_tokens: int, limit: int) -> RateLimited:
+    """The refusal of a prompt that no wait makes room for: it says so, and asks for no other attempt."""
+    return RateLimited(
+        f"the prompt has {prompt_tokens} tokens, more than the limit of {limit} tokens per minute: "
+        f"it has to be shorter, waiting does not help",
+        limit=limit,
+        unit="tokens",
+        seconds=0,
+        headers=(NO_RETRY,),
+    )
 
 
 def crowded(

@@ -11,6 +11,7 @@ from engy_mock import __version__
 from engy_mock.cli.campaign import add_campaign, split
 from engy_mock.cli.drift import add_verify
 from engy_mock.cli.options import add_serve
+from engy_mock.cli.pipes import piped
 from engy_mock.cli.recording import add_from_cassette, add_record
 from engy_mock.cli.verdict import add_verdict
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    return piped(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     own, words = split(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(own)
     options.words = words
@@ -107,9 +112,10 @@ def _list(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from engy_mock.scripting.library import Library
+    from engy_mock.vocabulary.files import read_text
 
     library = Library(Path(folder) for folder in options.folders)
-    print(Path(library.named(options.scenario).source).read_text(encoding="utf-8"), end="")
+    print(read_text(Path(library.named(options.scenario).source)), end="")
     return 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.options import NAMES, OPTIONS, value_of
+from engy_mock.vocabulary import files
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 
 if TYPE_CHECKING:
@@ -67,16 +68,11 @@ def _toml(path: Path) -> Sheet:
     from engy_mock.scripting.notation import Sheet
 
     value = _value(path)
-    return Sheet(str(path), value, _lines(path.read_text("utf-8-sig")))
+    return Sheet(str(path), value, _lines(files.read(path, MAX_BYTES).decode("utf-8-sig")))
 
 
 def _value(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise MockError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if len(text) > MAX_BYTES:
-        raise MockError(f"{path}: has {len(text)} bytes, at most {MAX_BYTES} allowed")
+    text = files.read(path, MAX_BYTES, str(path))
     try:
         return tomllib.loads(text.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

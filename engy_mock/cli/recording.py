@@ -108,7 +108,7 @@ def from_cassette(options: argparse.Namespace) -> int:
 def check(path: Path) -> int:
     """Say what is wrong with a cassette; returns the number of mistakes."""
     from engy_mock.recording.cassette import read
-    from engy_mock.recording.secrets import leaks
+    from engy_mock.recording.leaks import leaks
     from engy_mock.vocabulary.errors import MockError
 
     try:
@@ -118,7 +118,7 @@ def check(path: Path) -> int:
         return 1
     for note in cassette.notes:
         print(note, file=sys.stderr)
-    found = list(leaks(path.read_text(encoding="utf-8").split("\n")))
+    found = list(leaks(path))
     for line, kind in found:
         print(f"{path}, line {line}: looks like a secret: {kind}", file=sys.stderr)
     if not found:

@@ -12,7 +12,7 @@ from engy_mock.dialects.surfaces import Surface
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Ended, Event, Failure, Raw, Started, TextDelta
-from engy_mock.vocabulary.generation import Generation
+from engy_mock.vocabulary.generation import UNSAID, Generation
 from engy_mock.vocabulary.request import Conversation, Endpoint, GenerationRequest, Message
 
 
@@ -64,7 +64,7 @@ class Inference:
         """The whole answer as one JSON object (S-74)."""
         choice = generation.choices[0]
         response = choice.response
-        if response is None:
+        if response is UNSAID:
             response = {"args": envelope.request.body.get("args") or {}, "output": choice.whole_text}
         return json.write({"object": "generic_inference", "response": response})
 
@@ -92,7 +92,7 @@ class InferenceStream(OneByOne):
         match event:
             case TextDelta() if not self._is_dictated:
                 return _chunk(event.text)
-            case Started() if event.response is not None:
+            case Started() if event.response is not UNSAID:
                 self._is_dictated = True
                 return _chunk(event.response)
             case Ended():

@@ -40,13 +40,7 @@ from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
-from engy_mock.vocabulary.errors import (
-    ApiError,
-    InvalidKey,
-    MockFailed,
-    bare,
-    quoted,
-)
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, bare, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
@@ -54,6 +48,7 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
+MAX_REASON = 2000
 MAX_REMEMBERED_BODY = 16 * 1024
 
 _log = logging.getLogger("engy_mock")
@@ -74,7 +69,7 @@ class Gateway:
     clock: Clock = field(default_factory=StandingClock)
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(init=False)
-    journal: Journal = field(default_factory=Journal)
+    journal: Journal = field(init=False)
     accounts: Accounts = field(init=False)
     fleet: Fleet = field(default_factory=Fleet)
     cache: PromptCache = field(default_factory=PromptCache)
@@ -93,6 +88,7 @@ class Gateway:
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(seed=self.seed)
+        self.journal = self._new_journal()
         self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
@@ -113,7 +109,7 @@ class Gateway:
         Answers still under way keep the old books.
         """
         with self._lock:
-            self.journal = Journal()
+            self.journal = self._new_journal()
             self.accounts = self._new_accounts()
             self.fleet = Fleet()
             self.cache = PromptCache()
@@ -129,6 +125,9 @@ class Gateway:
             self._patience.forget()
         if self.replay is not None:
             self.replay.rewind()
+
+    def _new_journal(self) -> Journal:
+        return Journal(lambda: self.settings)
 
     def _new_accounts(self) -> Accounts:
         """The books before anybody has an account of his own; only models of `/v1` have prices."""
@@ -169,12 +168,13 @@ class Gateway:
         if self._patience is not None:
             steps = Watched(steps, call, self._patience)
         if origin is None or is_foreign(call, self.settings.allowed_hosts):
-            return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
+            return steps
         return Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
-        what = (_what if len(call.body) <= MAX_REMEMBERED_BODY else digest)(call.method, call.path, call.body)
+        digested = _what if len(call.body) <= MAX_REMEMBERED_BODY else digest
+        what = digested(call.method, call.path, call.query, call.body)
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
@@ -247,7 +247,7 @@ class Gateway:
                 hold.settle(0)
             refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
-            if not isinstance(error, ApiError):
+            if not isinstance(error, ApiError | UnmetExpectation):
                 entry.error = f"{refusal.message}: {error!r:.500}"
         finally:
             if journal is not None:
@@ -256,10 +256,15 @@ class Gateway:
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""
-        _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
-        # The first is the one that a test is shown; what the others have passed is in the log.
-        self.defects.append(bare(error) if self.defects else error)
-        return MockFailed()
+        if isinstance(error, UnmetExpectation):
+            # Nothing is broken: who wrote the test is told what did not fit, and so is the client (Q-46).
+            failed = MockFailed(quoted(" ".join(str(error).split()), MAX_REASON))
+            _log.error("%s", failed.message)
+        else:
+            failed = MockFailed()
+            _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
+        self.defects.append(bare(error) if self.defects else error)  # a test is shown where the first one was
+        return failed
 
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
@@ -351,8 +356,7 @@ class Gateway:
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
-        entry.status = 200
-        data = json.write(document)
+        entry.status, data = 200, json.write(document)
         exchange = Exchange(entry=entry, route=route, account=account, hold=Hold(account, 0))
         if not self._direction.is_idle(call):
             asked = asked_of(call, route, body=said)
@@ -360,9 +364,8 @@ class Gateway:
             if found is not None and isinstance(found.answer, Refusal) and not found.faults:
                 raise found.answer.error(hurries=self.settings.hurries_retries)
             if found is not None and found.faults:
-                answer = found.answer
                 hurries = self.settings.hurries_retries
-                refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
+                refusal = found.answer.error(hurries=hurries) if isinstance(found.answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
         entry.course.at_once()
         return iter((Whole(exchange.head(JSON), data),))

@@ -2,6 +2,7 @@
 
 from engy_mock.books.accounts import Account, Hold
 from engy_mock.books.fleet import Fleet, check_wish
+from engy_mock.books.limits import NO_RETRY
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.gateway.settings import Settings
 from engy_mock.model.engine import Prepared
@@ -36,7 +37,7 @@ def admitted(
             fleet.leave()
             raise
     except (NoWorker, RateLimited) as error:
-        if settings.hurries_retries and not clock.waits_for_real():
+        if settings.hurries_retries and NO_RETRY not in error.headers and not clock.waits_for_real():
             # A client that waits on the wall for a clock that stands waits in vain.
             error.headers += (AT_ONCE,)
         raise

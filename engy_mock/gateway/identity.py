@@ -29,10 +29,10 @@ class Identities:
     def forget(self) -> None:
         """Count anew."""
         with self._lock:
-            self._times = {}
+            self._meanings, self._times = {}, {}
 
     def next(self, what: bytes, call: Call, body: Body) -> str:
-        """The id of a call, 32 hexadecimal digits; `what` is a digest of its method, path and bytes.
+        """The id of a call, 32 hexadecimal digits; `what` is a digest of its method, path, query and bytes.
 
         Bodies that say the same are the same request, however a client orders or spaces them.
         """

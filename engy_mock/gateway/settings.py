@@ -8,6 +8,7 @@ from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
+from engy_mock.books.journal import MAX_BYTES, MAX_ENTRIES
 from engy_mock.model.engine import MAX_IMAGE_BYTES, MAX_IMAGES
 from engy_mock.model.overflow import Wording
 from engy_mock.model.tempo import Tempo, Wanted
@@ -44,7 +45,8 @@ class Settings:
     comes every so many seconds. `answers`: plain sentences, what the question asks for in words (asked), or
     Markdown always (markdown). `pace`: how fast answers come, by a profile (instant, realistic, slow), in tokens
     a second, or as a `Tempo`; `pace_by_model` says otherwise for a model. That takes real time under a clock that
-    waits, none under one that stands.
+    waits, none under one that stands. `journal_entries`, `journal_bytes`: so many exchanges, and about so much
+    memory, are kept; then the oldest make room.
     """
 
     closed_accounts: bool = False
@@ -69,6 +71,8 @@ class Settings:
     answers: Literal["plain", "asked", "markdown"] = "plain"
     pace: Wanted = "instant"
     pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
+    journal_entries: Annotated[int, Limits(ge=1)] = MAX_ENTRIES
+    journal_bytes: Annotated[int, Limits(ge=1)] = MAX_BYTES
 
     def __setattr__(self, name: str, value: object) -> None:
         is_usual = name in _DEFAULTS and (value is _DEFAULTS[name] or (name == "pace_by_model" and value == {}))

@@ -7,8 +7,33 @@ BASE_URLS = ("ENGY_BASE_URL", "OPENAI_BASE_URL")
 ORIGINS = ("ANTHROPIC_BASE_URL", "SGP_CLIENT_BASE_URL")
 PROXY_EXCEPTIONS = ("NO_PROXY", "no_proxy")
 LOOPBACK = "127.0.0.1,localhost,::1"
-FOREIGN_KEYS = ("ANTHROPIC_AUTH_TOKEN",)
-"""Variables that would lead a client past its key; they are not set where a client should find a mock (Q-42)."""
+FOREIGN_KEYS = (
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_AWS_API_KEY",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "ANTHROPIC_ENVIRONMENT_KEY",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "ANTHROPIC_IDENTITY_TOKEN",
+    "ANTHROPIC_IDENTITY_TOKEN_FILE",
+    "ANTHROPIC_ORGANIZATION_ID",
+    "ANTHROPIC_PROFILE",
+    "ANTHROPIC_WEBHOOK_SIGNING_KEY",
+    "ANTHROPIC_WORK_SECRET",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AZURE_OPENAI_AD_TOKEN",
+    "AZURE_OPENAI_API_KEY",
+    "OPENAI_ADMIN_KEY",
+    "OPENAI_CUSTOM_HEADERS",
+    "OPENAI_ORG_ID",
+    "OPENAI_PROJECT_ID",
+    "OPENAI_WEBHOOK_SECRET",
+    "SGP_CLIENT_CUSTOM_HEADERS",
+)
+"""Variables in which official clients look for other keys, for headers, and for whose they are.
+
+They are not set where a client should find a mock (Q-42). The account of `SGP_ACCOUNT_ID` stays: Scale's client
+does not begin without one, and it is no key.
+"""
 
 NAMES = (*KEYS, *BASE_URLS, *ORIGINS, *PROXY_EXCEPTIONS)
 

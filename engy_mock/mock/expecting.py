@@ -53,9 +53,11 @@ class Expecting:
         """Look at what every request told the model; raises UnmetExpectation.
 
         `has` and `lacks` are texts that must or must not be in a prompt, `max_prompt_tokens` is a budget. With
-        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it.
+        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it; requests
+        to one model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
         """
-        from engy_mock.verdict.prompts import check, check_stable_prefix
+        from engy_mock.verdict.prefixes import check_stable_prefix
+        from engy_mock.verdict.prompts import check
 
         wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
         check(self.gateway.journal, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Unpack
 
@@ -22,7 +22,12 @@ class Scripting:
 
     gateway: Gateway
 
-    def when(self, *functions: Callable[[GenerationRequest], object], **words: Unpack[Words]) -> When:
+    def when(
+        self,
+        *functions: Callable[[GenerationRequest], object],
+        at: Sequence[int] | None = None,
+        **words: Unpack[Words],
+    ) -> When:
         """For requests that fit all of this: `engy.when(model="glm-5.2", says="France").reply("Paris.")`.
 
         A function takes the request and says whether it fits: true or None if so, or a text, which is the reason
@@ -37,16 +42,20 @@ class Scripting:
         - `key`: the API key. `header`: headers by name. `field`: fields of the body by path, like
           `{"metadata.user": "x"}`.
         - `refused`: the status with which the service itself has refused; such rules take faults only.
+        - `at`: these of the fitting requests alone, counted from 1 whether or not another rule takes them:
+          `engy.when(stream=True, at=[2, 5]).refuse(503)` is for the second and the fifth stream.
 
-        What comes behind it is `reply`, `refuse`, `let_through` or `faults`. Raises MockError for an unknown word.
+        What comes behind it is `reply`, `refuse`, `let_through` or `faults`. Raises MockError for an unknown word,
+        and with `at` for what is no list of numbers, or a fault that acts before a request is read.
         """
         from engy_mock.scripting.matchers import conditions
-        from engy_mock.scripting.when import When
+        from engy_mock.scripting.when import When, numbers
 
         named = [f"{word}={value!r}" for word, value in words.items()]
         named = [getattr(function, "__name__", repr(function)) for function in functions] + named
+        named += [f"at={list(places)!r}"] if (places := numbers(at)) else []
         description = f"when({', '.join(named)})"
-        return When(self.gateway.script, conditions(functions, words), description, dict(words))
+        return When(self.gateway.script, conditions(functions, words), description, dict(words), at=places)
 
     def scenario(self, wanted: str | Path | Scenario) -> Scene:
         """Let a scenario take part, by its name or the path of its file; its rules stand behind the test's own.

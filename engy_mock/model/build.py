@@ -65,9 +65,12 @@ def vocabulary(corpus: Corpus) -> str:
 
 
 def counts(corpus: Corpus, tokenizer: Tokenizer) -> Ngrams:
-    """The counts of a corpus in the tokens of a vocabulary; sentences are read as they stand in a text."""
-    facts = [s for fact in corpus.facts for s in (*fact.topic.reasoning, *fact.topic.sentences)]
-    plain = corpus.all_sentences()[: -len(facts)] if facts else corpus.all_sentences()
+    """The counts of a corpus in the tokens of a vocabulary; sentences are read as they stand in a text.
+
+    Reasoning is left out: an answer that strays from what is expected should not tell what the model thinks.
+    """
+    facts = [s for fact in corpus.facts for s in fact.topic.sentences]
+    plain = [s for topic in (*corpus.topics, corpus.general) for s in topic.sentences]
     return Ngrams.count(
         (tokenizer.encode(space + reading) for s in plain for reading in readings(s) for space in ("", " ")),
         (tokenizer.encode(reading) for s in facts for reading in readings(s)),

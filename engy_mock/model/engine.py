@@ -26,7 +26,7 @@ from engy_mock.model.tokenizer import Tokenizer
 from engy_mock.model.writing import write
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import InvalidRequest, TooLarge
-from engy_mock.vocabulary.generation import Choice, Generation, Reply, TokenLogprob, Usage
+from engy_mock.vocabulary.generation import UNSAID, Choice, Generation, Reply, TokenLogprob, Usage
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
 from engy_mock.vocabulary.seeds import Draws, digest
 
@@ -233,7 +233,7 @@ class Engine:
             prompt_text=_echoed(prompt, tokenizer) if is_raw and scoring.echo else None,
             token_ids=tuple(composed.text_tokens),
             output_ids=output_ids,
-            response=None if reply is None else reply.response,
+            response=UNSAID if reply is None else reply.response,
         )
         return choice, composed.completion_tokens, composed.reasoning_tokens
 

@@ -10,6 +10,7 @@ from engy_mock.model.cards import Level
 from engy_mock.model.tokenizer import Tokenizer
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import InvalidRequest, MockError, quoted
+from engy_mock.vocabulary.files import read_text
 from engy_mock.vocabulary.request import Conversation, Image, Message, Role, Tool
 from engy_mock.vocabulary.seeds import digest
 
@@ -116,9 +117,10 @@ def _unseen(conversation: Conversation, level: Level, tokenizer: Tokenizer) -> t
 def from_file(path: Path) -> Template:
     """A user's own Jinja chat template, run in a sandbox; raises MockError if it cannot be read."""
     try:
-        return from_text(path.read_text(encoding="utf-8"), name=str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise MockError(f"chat template {path} cannot be read: {error}") from error
+        source = read_text(path)
+    except MockError as error:
+        raise MockError(f"chat template {error}") from None
+    return from_text(source, name=str(path))
 
 
 def from_text(source: str, *, name: str = "the chat template") -> Template:

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer as Library
 
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.files import MIB, read_text
 
 MARKS = (
     "[gMASK]",
@@ -45,6 +46,7 @@ Written in ASCII classes only, so that every regular expression engine reads it 
 
 WORDS = re.compile(WORD)
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
+MAX_BYTES = 256 * MIB
 _MAX_REMEMBERED = 25_000
 _MAX_REMEMBERED_LENGTH = 40
 _COUNTED_AT_ONCE = 256 * 1024
@@ -250,9 +252,9 @@ class _Words(dict[str, tuple[int, ...]]):
 def from_file(path: Path) -> Tokenizer:
     """A user's own `tokenizer.json`; raises MockError if it cannot be read or loses text."""
     try:
-        source = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MockError(f"tokenizer {path} cannot be read: {error}") from error
+        source = read_text(path, MAX_BYTES)
+    except MockError as error:
+        raise MockError(f"tokenizer {error}") from None
     return Tokenizer(source, name=str(path))
 
 

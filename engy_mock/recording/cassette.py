@@ -12,13 +12,16 @@ from pydantic import Field, ValidationError
 
 from engy_mock.scripting import notation
 from engy_mock.scripting.forms import Form
-from engy_mock.scripting.notation import Bounds
-from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import MockError, quoted
+from engy_mock.scripting.notation import Bounds, Sheet
+from engy_mock.vocabulary import files, json
+from engy_mock.vocabulary.errors import MockError
 
 VERSION = 1
 BOUNDS = Bounds(bytes=128 * 1024 * 1024, nodes=5_000_000, depth=40)
 """How much one exchange may have."""
+
+MAX_BYTES = 1024 * 1024 * 1024
+"""How long a file with many of them may be."""
 
 MAX_DEPTH = 24
 MAX_NUMBER = 10**300
@@ -121,12 +124,7 @@ class Cassette:
 
 def read(path: Path) -> Cassette:
     """The cassette in a file; raises MockError with file and line. What was never finished is left out."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise MockError(f"{quoted(str(path))}: cannot be read: {error.strerror or error}") from None
-    except (UnicodeDecodeError, ValueError):
-        raise MockError(f"{quoted(str(path))}: is no text in UTF-8") from None
+    text = _text(path)
     exchanges: list[ExchangeForm] = []
     notes: list[str] = []
     upstream: str | None = None
@@ -135,7 +133,7 @@ def read(path: Path) -> Cassette:
         if not is_whole:
             notes.append(f"{path}, line {line}: an exchange that was never finished is left out")
             continue
-        sheet = notation.read(("\n" * (line - 1) + document).encode(), str(path), bounds=BOUNDS)
+        sheet = _sheet(path, line, document)
         if isinstance(sheet.value, dict) and "engy_mock_cassette" in sheet.value:
             upstream = _checked(HeadForm, sheet).upstream
             runs += 1
@@ -151,13 +149,15 @@ def read(path: Path) -> Cassette:
     return Cassette(source=str(path), exchanges=tuple(exchanges), upstream=upstream, notes=tuple(notes))
 
 
+def sheets(path: Path) -> tuple[str, Iterator[Sheet]]:
+    """The text of a cassette, and each of its whole documents with the lines of all that is in it."""
+    text = _text(path)
+    return text, (_sheet(path, line, document) for line, document, is_whole in _documents(text) if is_whole)
+
+
 def is_one(path: Path) -> bool:
     """Whether a file looks like a cassette."""
-    try:
-        with path.open("rb") as file:
-            return b"engy_mock_cassette:" in file.read(512)
-    except (OSError, ValueError):
-        return False
+    return b"engy_mock_cassette:" in files.begins(path, 512)
 
 
 def schema() -> dict[str, Any]:
@@ -193,6 +193,15 @@ def text_of(data: bytes) -> dict[str, Any]:
         return {"text": data.decode("utf-8")}
     except UnicodeDecodeError:
         return {"base64": b64encode(data).decode()}
+
+
+def _text(path: Path) -> str:
+    return files.read_text(path, MAX_BYTES)
+
+
+def _sheet(path: Path, line: int, document: str) -> Sheet:
+    """A document that begins at this line of a file."""
+    return notation.read(("\n" * (line - 1) + document).encode(), str(path), bounds=BOUNDS)
 
 
 _MARK = re.compile(r"^(---|\.\.\.)[ \t]*$", re.MULTILINE)

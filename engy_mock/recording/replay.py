@@ -9,15 +9,14 @@ from threading import Lock
 from typing import Any, Literal, get_args
 
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import key_of
 from engy_mock.gateway.replaying import Recorded, RecordedFrame
 from engy_mock.recording import secrets
 from engy_mock.recording.cassette import Cassette, EventForm, ExchangeForm, read
 from engy_mock.recording.said import of_body, of_stream
 from engy_mock.recording.stream import payload
 from engy_mock.recording.tape import request_body
-from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockError, UnmetExpectation, did_you_mean, quoted
+from engy_mock.vocabulary import credentials, json
+from engy_mock.vocabulary.errors import ApiError, MockError, UnmetExpectation, did_you_mean, quoted
 from engy_mock.vocabulary.events import Raw
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.wire import Call
@@ -132,7 +131,10 @@ class Player:
 
     def _explained(self, question: Question) -> str:
         """Why no exchange fits: the nearest one, and in what it differs."""
-        source, what = self._tracks.cassette.source, f"{quoted(question.method)} {quoted(question.path)}"
+        source, what = (
+            Path(self._tracks.cassette.source).name,
+            f"{quoted(question.method)} {quoted(question.path)}",
+        )
         known = self._tracks.questions
         times = sum([_is_equal(one, question) for one in known])
         if times:
@@ -198,18 +200,12 @@ def _shown(value: Any) -> str:
 
 def _keys(call: Call) -> dict[str, str]:
     """The keys that a client shows, which were not written down either."""
-    found: dict[str, str] = {}
-    for header in ("authorization", "x-api-key"):
-        try:
-            found[key_of(call, (header,))] = "key of the client"
-        except InvalidKey:
-            continue
-    return found
+    return dict.fromkeys(credentials.shown(call), "key of the client")
 
 
 def _question(method: str, path: str, query: str, data: bytes, keys: dict[str, str]) -> Question:
     form = request_body(data, keys) if data else {}
-    path, query = secrets.clean(path, keys), secrets.clean(f"?{query}", keys)[1:]
+    path, query = secrets.clean(path, keys), secrets.clean_query(query, keys)
     return _understood(method, path, query, form.get("json", form.get("text", form.get("base64"))))
 
 

@@ -1,42 +1,56 @@
-"""What looks like a secret, and texts, JSON and streams without it.
+"""What looks like a secret, and texts without it, whole or in parts.
 
 A shape is a row here; a key that is known is looked for as it is.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-_NAMES = (
-    r"(?:api|access|secret|private|auth|session|refresh|client|bearer|signing|x-api)[_-]?(?:key|token|secret)"
-    r"|api[_-]?secret|secret|password|passwd|authorization|credentials?"
-)
-"""Names of fields and parameters whose values are secrets, whatever they look like."""
+from engy_mock.recording.named import FIELD as FIELD
+from engy_mock.recording.named import named
+from engy_mock.vocabulary.credentials import is_parameter, parameters
+
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+"""Where a word begins, though letters of any alphabet or an escape in JSON stand before it."""
+
+
+def _shape(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(pattern, flags | re.ASCII)
+
+
+def _word(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(_START + pattern, flags | re.ASCII)
+
+
+AWS_SECRET = "AWS secret key"
 
 SHAPES: Mapping[str, re.Pattern[str]] = {
-    "private key": re.compile(
+    "private key": _shape(
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
     ),
-    "API key": re.compile(
-        r"\bsk-(?:(?:ant|proj|svcacct|admin|or|engy|lf)-[\w~+/=-]{12,}|(?=[\w-]*\d)[A-Za-z0-9_-]{16,})"
+    "API key": _word(
+        r"sk-(?:(?:ant|proj|svcacct|admin|or|engy|lf)-[\w~+/=-]{12,}|(?=[\w-]*\d)[A-Za-z0-9_-]{16,}"
+        r"|(?=[a-z]*[A-Z])(?=[A-Z]*[a-z])[A-Za-z]{20,})"
     ),
-    "AWS key": re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    "Google key": re.compile(r"\bAIza[\w-]{35}"),
-    "GitHub token": re.compile(r"\bgh[opsur]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{22,}"),
-    "GitLab token": re.compile(r"\bglpat-[\w-]{20,}"),
-    "Slack token": re.compile(r"\bxox[abeoprs]-[\w-]{10,}"),
-    "npm token": re.compile(r"\bnpm_[A-Za-z0-9]{30,}"),
-    "Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{30,}"),
-    "inference key": re.compile(r"\b(?:gsk_|r8_|xai-|pplx-|csk-|fw_|nvapi-)[A-Za-z0-9_-]{24,}"),
-    "payment key": re.compile(r"\b[rs]k_(?:live|test)_\w{16,}|\bwhsec_[A-Za-z0-9+/=]{16,}"),
-    "mail key": re.compile(r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
-    "JSON web token": re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
-    "bearer token": re.compile(r"(?i)\b(?:bearer|basic)\s+(?P<secret>(?=\S*\d)[A-Za-z0-9._~+/=-]{16,})"),
-    "password in an address": re.compile(r"(?<=://)(?P<secret>[^/\s:@\"']+:[^/\s:@\"']+)(?=@)"),
-    "secret parameter": re.compile(rf"(?i)[?&](?:{_NAMES}|key|token|sig|signature)=(?P<secret>[^&\s\"'#\[\]]+)"),
-    "secret field": re.compile(rf"(?i)[\"'](?:{_NAMES})\\*[\"']\s*[:=]\s*\\*[\"'](?P<secret>[^\"'\[\]\\]+)"),
+    "AWS key": _word(r"(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    AWS_SECRET: _shape(
+        r"(?<![A-Za-z0-9/+=])(?=[^A-Z\s]{0,39}[A-Z])(?=[^a-z\s]{0,39}[a-z])(?=[^0-9/+\s]{0,39}[0-9/+])"
+        r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+    ),
+    "Google key": _word(r"AIza[\w-]{35}"),
+    "GitHub token": _word(r"(?:gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{22,})"),
+    "GitLab token": _word(r"glpat-[\w-]{20,}"),
+    "Slack token": _word(r"xox[abeoprs]-[\w-]{10,}"),
+    "npm token": _word(r"npm_[A-Za-z0-9]{30,}"),
+    "Hugging Face token": _word(r"hf_[A-Za-z0-9]{30,}"),
+    "inference key": _word(r"(?:gsk_|r8_|xai-|pplx-|csk-|fw_|nvapi-)[A-Za-z0-9_-]{24,}"),
+    "payment key": _word(r"(?:[rs]k_(?:live|test)_\w{16,}|whsec_[A-Za-z0-9+/=]{16,})"),
+    "mail key": _word(r"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    "JSON web token": _word(r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
+    "bearer token": _word(r"(?:bearer|basic)\s+(?P<secret>(?=\S*\d)[A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE),
+    "password in an address": _shape(r"(?<=://)(?P<secret>[^/\s:@\"']+:[^/\s:@\"']+)(?=@)"),
 }
 """The known shapes; where only a part of one is secret, that part is named."""
 
@@ -56,13 +70,11 @@ HINTS: Mapping[str, tuple[str, ...]] = {
     "JSON web token": ("eyj",),
     "bearer token": ("bearer", "basic"),
     "password in an address": ("://",),
-    "secret parameter": ("=",),
 }
 """What a text has in it, in small letters, if it has such a secret: looking for that takes no time."""
 
-FIELD = re.compile(rf"(?i){_NAMES}")
-SPELT_OUT = frozenset({"bytes", "token_ids", "tokens", "token", "top_logprobs", "output_token_ids", "prompt_ids"})
-"""Fields that repeat a text token by token, and with it a secret."""
+MARK = "[scrubbed "
+"""How a mark begins that stands in place of a secret."""
 
 LEAST_KNOWN = 6
 """A known key that is shorter could be any word."""
@@ -73,15 +85,19 @@ Known = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A secret in a text: where it begins and ends, and what it is."""
+    """A secret in a text: where it begins and ends, what it is, and the quotes that its mark needs."""
 
     start: int
     end: int
     kind: str
+    quote: str = ""
 
 
-def find(text: str, known: Known | None = None) -> list[Found]:
-    """The secrets in a text, in order, none within another."""
+def find(text: str, known: Known | None = None, *, by_name: bool = True, beside_id: bool = False) -> list[Found]:
+    """The secrets in a text, in order, none within another.
+
+    With `by_name` also those whose name alone tells what they are; `beside_id` says that an AWS key's id is near.
+    """
     found: list[Found] = []
     for secret, kind in (known or {}).items():
         for form in dict.fromkeys((secret, quote(secret, safe=""))) if len(secret) >= LEAST_KNOWN else ():
@@ -91,34 +107,62 @@ def find(text: str, known: Known | None = None) -> list[Found]:
                 start = text.find(form, start + len(form))
     small = text.lower()
     for kind, pattern in SHAPES.items():
-        if not any(hint in small for hint in HINTS.get(kind, ("",))):
+        if kind == AWS_SECRET:
+            if not (beside_id or has_id(text)):
+                continue
+        elif not any(hint in small for hint in HINTS.get(kind, ("",))):
             continue
         group = "secret" if "secret" in pattern.groupindex else 0
         found += [Found(*match.span(group), kind) for match in pattern.finditer(text)]
+    if by_name:
+        found += [Found(*span) for span in named(text, small)]
     merged: list[Found] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if merged and one.start < merged[-1].end:
             last = merged[-1]
-            merged[-1] = Found(last.start, max(last.end, one.end), last.kind)
+            merged[-1] = replace(last, end=max(last.end, one.end))
         else:
             merged.append(one)
     return merged
 
 
+def has_id(text: str) -> bool:
+    """Whether the id of an AWS key stands in a text: beside it stands what opens something."""
+    return ("AKIA" in text or "ASIA" in text) and SHAPES["AWS key"].search(text) is not None
+
+
 def mark(kind: str) -> str:
     """What stands in place of a secret."""
-    return f"[scrubbed {kind}]"
+    return f"{MARK}{kind}]"
 
 
-def clean(text: str, known: Known | None = None) -> str:
+def kind_of(cleaned: str) -> str:
+    """What the last mark in a text says."""
+    return cleaned.rpartition(MARK)[2].partition("]")[0] if MARK in cleaned else "a part of a secret"
+
+
+def clean(text: str, known: Known | None = None, *, by_name: bool = True) -> str:
     """A text without secrets."""
-    (cleaned,) = clean_parts([text], known)
+    (cleaned,) = clean_parts([text], known, by_name=by_name)
     return cleaned
 
 
-def clean_parts(parts: Sequence[str], known: Known | None = None) -> list[str]:
+def clean_query(query: str, known: Known | None = None) -> str:
+    """A query without secrets, however their names and they themselves are written."""
+    parts: list[str] = []
+    for part, name, value in parameters(query):
+        if value and (is_parameter(name) or find(value, known)):
+            told = "secret parameter" if is_parameter(name) else find(value, known)[0].kind
+            part = f"{part.partition('=')[0]}={mark(told)}"
+        parts.append(part)
+    return clean(f"?{'&'.join(parts)}", known)[1:]
+
+
+def clean_parts(
+    parts: Sequence[str], known: Known | None = None, *, by_name: bool = True, beside_id: bool = False
+) -> list[str]:
     """Parts of one text without the secrets in the whole: a mark stands in the part in which one begins."""
-    found = find("".join(parts), known)
+    found = find("".join(parts), known, by_name=by_name, beside_id=beside_id)
     if not found:
         return list(parts)
     cleaned: list[str] = []
@@ -133,7 +177,7 @@ def clean_parts(parts: Sequence[str], known: Known | None = None) -> list[str]:
             one = found[turn]
             kept.append(part[at - place : max(one.start, at) - place])
             if one.start >= place:
-                kept.append(mark(one.kind))
+                kept.append(one.quote + mark(one.kind) + one.quote)
             at = min(one.end, end)
             turn += 1
         kept.append(part[at - place :])
@@ -142,100 +186,8 @@ def clean_parts(parts: Sequence[str], known: Known | None = None) -> list[str]:
     return cleaned
 
 
-@dataclass(slots=True)
-class Leaf:
-    """A text somewhere in a JSON value, and where it can be exchanged."""
-
-    holder: Any
-    key: Any
-    text: str
-
-
-Channels = dict[tuple[Any, ...], list[Leaf]]
-"""Texts that make one, by where they stand: the pieces of one stream, or the tokens of one list."""
-
-
-class Documents:
-    """JSON values that are told one after the other, and become clean together."""
-
-    def __init__(self, known: Known | None = None) -> None:
-        self._known = known
-        self._channels: Channels = {}
-        self._spelt: list[tuple[dict[str, Any], str]] = []
-        self._names: dict[str, str] = {}
-        self.has_found = False
-
-    def add(self, value: Any) -> Any:
-        """Take in a value; what is returned becomes clean with `scrub`."""
-        top = [self._named(value)]
-        told = value if isinstance(value, dict) else {}
-        around = tuple([told.get(name) for name in _AROUND if isinstance(told.get(name), int | str)])
-        self._walk(top, 0, around)
-        return top
-
-    def scrub(self) -> None:
-        """Take the secrets out of all that was taken in."""
-        for leaves in self._channels.values():
-            parts = [leaf.text for leaf in leaves]
-            cleaned = clean_parts(parts, self._known)
-            for leaf, before, after in zip(leaves, parts, cleaned, strict=True):
-                if after != before:
-                    self.has_found = True
-                    leaf.holder[leaf.key] = after
-        if self.has_found:
-            for holder, key in self._spelt:
-                holder[key] = [] if isinstance(holder[key], list) else ""
-
-    def _walk(self, holder: Any, key: Any, path: tuple[Any, ...]) -> None:
-        value = holder[key]
-        if isinstance(value, str):
-            if path and isinstance(path[-1], str) and FIELD.fullmatch(path[-1]) and value:
-                holder[key] = mark("secret field")
-                self.has_found = True
-            else:
-                # What is spelt out is one text, wherever its tokens stand in their list.
-                is_spelt = any(step in SPELT_OUT for step in path if isinstance(step, str))
-                channel = tuple([step for step in path if isinstance(step, str)]) if is_spelt else path
-                self._channels.setdefault(channel, []).append(Leaf(holder, key, value))
-        elif isinstance(value, dict):
-            place = value.get("index")
-            path = (*path, place) if isinstance(place, int) else path
-            for name in value:
-                if name in SPELT_OUT and isinstance(value[name], list | str):
-                    self._spelt.append((value, name))
-                self._walk(value, name, (*path, name))
-        elif isinstance(value, list):
-            for place in range(len(value)):
-                self._walk(value, place, (*path, place))
-
-    def _named(self, value: Any) -> Any:
-        """The value with clean names of fields."""
-        if isinstance(value, dict):
-            made: dict[str, Any] = {}
-            for name, item in value.items():
-                cleaned = self._names.get(name)
-                if cleaned is None:
-                    cleaned = self._names[name] = clean(name, self._known)
-                self.has_found |= cleaned != name
-                made[cleaned] = self._named(item)
-            return made
-        return [self._named(item) for item in value] if isinstance(value, list) else value
-
-
-_AROUND = ("type", "index", "output_index", "content_index", "item_id")
-"""What tells pieces of different texts apart in one stream."""
-
-
-def clean_value(value: Any, known: Known | None = None) -> Any:
-    """A JSON value without secrets."""
-    documents = Documents(known)
-    top = documents.add(value)
-    documents.scrub()
-    return top[0]
-
-
 def leaks(lines: Iterable[str], known: Known | None = None) -> Iterator[tuple[int, str]]:
-    """The lines of a text that hold something like a secret, counted from 1, each with what it is."""
+    """The lines of a text that hold something with the shape of a secret, counted from 1, each with what it is."""
     for number, line in enumerate(lines, 1):
-        for found in find(line, known):
+        for found in find(line, known, by_name=False):
             yield number, found.kind

@@ -11,11 +11,13 @@ from typing import Any
 from engy_mock.books.entry import harmless
 from engy_mock.recording import layout, secrets
 from engy_mock.recording.cassette import BEGIN, END, VERSION, Ending, body_of, is_plain, text_of
+from engy_mock.recording.documents import Documents, clean_value
 from engy_mock.recording.said import of_body, of_stream
-from engy_mock.recording.secrets import Documents, Known
+from engy_mock.recording.secrets import Known
 from engy_mock.recording.stream import Moment, moments, payload, with_payload
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, quoted
+from engy_mock.vocabulary.files import check_regular
 from engy_mock.vocabulary.wire import Call
 
 MAX_KEPT = 32 * 1024 * 1024
@@ -54,12 +56,17 @@ class Tape:
         self.count = 0
         self._begun = 0
         self._lock = Lock()
+        self._file = -1
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe is refused, not waited for
         try:
             self._file = os.open(path, flags, 0o600)
+            check_regular(os.fstat(self._file))
             _claim(self._file)
-        except OSError as error:
-            raise MockError(f"{quoted(str(path))}: cannot be written: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            self.close()
+            reason = getattr(error, "strerror", None) or quoted(str(error))
+            raise MockError(f"{quoted(str(path))}: cannot be written: {reason}") from None
         with suppress(AttributeError, OSError):  # not every system has modes
             os.fchmod(self._file, 0o600)
         before = _end_of(path)
@@ -131,7 +138,7 @@ class Take:
             return
         self._is_over = True
         answer = self._answer
-        told = _stream(self._chunks, self.known) if self._is_stream else _whole(self._chunks, self.known)
+        told = stream(self._chunks, self.known) if self._is_stream else _whole(self._chunks, self.known)
         answer |= {**told, "ending": ending}
         if self._size > MAX_KEPT:
             answer["cut"] = True
@@ -144,14 +151,14 @@ def request_body(data: bytes, known: Known) -> dict[str, Any]:
         value = json.read(data)
     except ValueError:
         return _cleaned_text(data, known)
-    cleaned = secrets.clean_value(value, known)
+    cleaned = clean_value(value, known)
     return {"json": cleaned} if is_plain(cleaned) else {"text": json.text(cleaned)}
 
 
 def _request(call: Call, known: Known) -> dict[str, Any]:
     found: dict[str, Any] = {"method": call.method, "path": secrets.clean(call.path, known)}
     if call.query:
-        found["query"] = secrets.clean(f"?{call.query}", known)[1:]
+        found["query"] = secrets.clean_query(call.query, known)
     found["headers"] = {name: secrets.clean(value, known) for name, value in harmless(call.headers).items()}
     if call.body:
         found["body"] = request_body(call.body, known)
@@ -175,7 +182,7 @@ def _whole(chunks: Sequence[tuple[int, bytes]], known: Known) -> dict[str, Any]:
     return {**({"said": said} if said else {}), "body": body_of(data)}
 
 
-def _stream(chunks: Sequence[tuple[int, bytes]], known: Known) -> dict[str, Any]:
+def stream(chunks: Sequence[tuple[int, bytes]], known: Known) -> dict[str, Any]:
     """The events of a stream without secrets, also those that were split over several of them (Q-34)."""
     documents, came = Documents(known), list(moments(chunks))
     texts: list[str | None] = []
@@ -194,9 +201,14 @@ def _stream(chunks: Sequence[tuple[int, bytes]], known: Known) -> dict[str, Any]
         text = texts[place]
         if text is not None and after != before and not _is_same(before, top[0]):
             texts[place] = with_payload(text, before, after)
-    # What stands beside the payloads, and what is split in a payload that is no JSON.
-    cleaned = iter(secrets.clean_parts([text for text in texts if text is not None], known))
+    # What stands beside the payloads, and what is split in a payload that is no JSON. Names in JSON were looked at
+    # where they stand: as a text, tokens that are the names of log probabilities would be names of secrets.
+    cleaned = iter(secrets.clean_parts([text for text in texts if text is not None], known, by_name=False))
     texts = [None if text is None else next(cleaned) for text in texts]
+    are_json = {place for place, told, _ in values if told.startswith(("{", "["))}
+    for place, text in enumerate(texts):
+        if text is not None and place not in are_json:
+            texts[place] = secrets.clean(text, known)
     said, _ = of_stream([payload(text) for text in texts if text is not None])
     plain = said.plain()
     events = [

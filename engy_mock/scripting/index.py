@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.matchers import LOOKED_FOR, MAPPED, Condition, marks
+from engy_mock.scripting.needles import Needles
 from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary.request import GenerationRequest
 
@@ -45,7 +46,8 @@ class Index:
             self._under.setdefault(rarest.mark, []).append(place)
             if rarest.word in looks and not isinstance(rarest.value, bool):
                 looks[rarest.word][rarest.value[0] if rarest.word in MAPPED else rarest.value] = None
-        self._looks = {word: tuple(found) for word, found in looks.items()}
+        self._looks = {word: tuple(looks[word]) for word in sorted(MAPPED)}
+        self._needles = {word: Needles(looks[word]) for word in sorted(LOOKED_FOR)}
 
     def fitting(self, asked: Asked, known: Known, until: Rule | None = None) -> Iterator[Rule]:
         """The rules that fit and are not used up, in the order written; each is tried when it is its turn.
@@ -103,7 +105,7 @@ class Index:
         if not self._under:
             return plans
         places = list(self._always)
-        for mark in dict.fromkeys(marks(asked, self._looks)):
+        for mark in dict.fromkeys(marks(asked, self._looks, self._needles)):
             places += self._under.get(mark, ())
         places.sort()
         return [plans[place] for place in places]

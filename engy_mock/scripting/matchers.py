@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.needles import Needles
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
@@ -68,9 +69,14 @@ def surface(asked: Asked, wanted: str) -> str | None:
 
 @matcher
 def model(asked: Asked, wanted: str) -> str | None:
-    """The model, with or without the vendor segment that was sent."""
+    """The model, with or without the vendor in front, in the rule as in the request."""
     sent = asked.request.model if asked.request is not None else ""
-    return None if wanted in (sent, sent.partition("/")[2]) else f"model is {quoted(sent):.80}, not {wanted!r:.80}"
+    return None if _is_model(sent, wanted) else f"model is {quoted(sent):.80}, not {wanted!r:.80}"
+
+
+def _is_model(sent: str, wanted: str) -> bool:
+    """Whether both are the same, or one of them is the other without its vendor."""
+    return wanted in (sent, sent.partition("/")[2]) or sent == (wanted.partition("/")[2] or wanted)
 
 
 @matcher
@@ -204,6 +210,8 @@ def _mark(word: str, value: Any) -> Hashable:
         name, wanted = value
         frozen = _frozen(wanted)
         return None if frozen is None else (word, name, frozen)
+    if word == "model" and "/" in value:
+        return None  # it fits what is sent without a vendor too, whose mark is another one
     return (word, value)
 
 
@@ -223,26 +231,26 @@ def _frozen(value: object) -> Hashable:
     return None
 
 
-def marks(asked: Asked, looks: Mapping[str, Iterable[str]]) -> Iterator[Hashable]:
-    """The marks that a request has.
+def marks(asked: Asked, looks: Mapping[str, Iterable[str]], needles: Mapping[str, Needles]) -> Iterator[Hashable]:
+    """The marks that a request has, in no order.
 
-    `looks` are the paths and the names of headers worth looking at, and the texts worth looking for, by the words
-    that want them.
+    `looks` are the paths and the names of headers worth looking at, `needles` the texts worth looking for, by the
+    words that want them.
     """
     messages = _messages(asked)
     last = messages[-1] if messages else None
     result = last.text if last is not None and last.role == "tool" else None
-    said = asked.request.last_user_text if asked.request is not None and looks["says"] else ""
-    turns = [message.text for message in messages if message.role == "system"] if looks["system"] else []
-    for text in looks["says"]:
-        if text in said:
+    if needles["says"]:
+        said = asked.request.last_user_text if asked.request is not None else ""
+        for text in needles["says"].found_in(said):
             yield "says", text
-    for text in looks["tool_result"]:
-        if result is not None and text in result:
+    if needles["tool_result"] and result is not None:
+        for text in needles["tool_result"].found_in(result):
             yield "tool_result", text
-    for text in looks["system"]:
-        if any(text in turn for turn in turns):
-            yield "system", text
+    if needles["system"]:
+        for turn in [message.text for message in messages if message.role == "system"]:
+            for text in needles["system"].found_in(turn):
+                yield "system", text
     yield "tool_result", result is not None
     yield "endpoint", asked.endpoint
     yield "surface", asked.surface
@@ -287,13 +295,29 @@ def _check(word: str, value: object) -> None:
     for name, wanted in value.items() if isinstance(value, Mapping) else ():
         if not isinstance(name, str):
             raise MockError(f"{word}= takes texts as keys, got {name!r:.80}")
-        if word == "header" and not isinstance(wanted, str):
-            raise MockError(f"header= takes texts as values, got {wanted!r:.80} for {name!r:.80}")
+        if word == "header":
+            _check_header(name, wanted)
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(
             f"{word}= takes one of {', '.join(known)}, got {value!r:.80}.{did_you_mean(str(value), known)}"
         )
+
+
+def _check_header(name: str, value: object) -> None:
+    """Raise MockError for what no request can have as a header."""
+    if not isinstance(value, str):
+        raise MockError(f"header= takes texts as values, got {value!r:.80} for {name!r:.80}")
+    if not _HEADER_NAME.fullmatch(name):
+        raise MockError(f"header= takes names like x-trace, and no request has a header {name!r:.80}")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise MockError(
+            f"header= takes values on one line, without spaces around them: no request has {name} {value!r:.80}"
+        )
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"(?![ \t])[^\x00-\x08\x0a-\x1f\x7f]*(?<![ \t])")
 
 
 def _bound(word: Word, value: Any) -> Callable[[Asked], str | None]:

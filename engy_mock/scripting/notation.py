@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from engy_mock.vocabulary import files
 from engy_mock.vocabulary.errors import MockError, quoted
 
 MAX_BYTES = 1024 * 1024
@@ -117,14 +118,7 @@ class Sheet:
 
 def read_file(path: Path) -> Sheet:
     """The value of a file; raises MockError that says where and why not."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise MockError(f"{quoted(str(path))}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        # A path with a NUL or half a surrogate pair in it.
-        raise MockError(f"{quoted(str(path))}: cannot be read: {quoted(str(error))}") from None
-    return read(data, str(path), is_json=path.suffix == ".json")
+    return read(files.read(path, MAX_BYTES), str(path), is_json=path.suffix == ".json")
 
 
 def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY_HAND) -> Sheet:

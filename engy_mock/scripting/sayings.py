@@ -6,7 +6,7 @@ from typing import get_args
 
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.generation import FinishReason, Reply, Usage
+from engy_mock.vocabulary.generation import UNSAID, FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
 
 MAX_COUNT = 10**9
@@ -23,7 +23,7 @@ def check_reply(reply: Reply) -> Reply:
         raise MockError(f"finish_reason= takes one of {', '.join(reasons)}, got {reply.finish_reason!r:.80}")
     _check_usage(reply.usage)
     check_logprobs(reply.logprobs)
-    if reply.response is not None:
+    if reply.response is not UNSAID:
         try:
             json.text(reply.response)
         except Exception as error:

@@ -13,7 +13,7 @@ from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.events import Event
-from engy_mock.vocabulary.generation import FinishReason, Reply, Usage
+from engy_mock.vocabulary.generation import UNSAID, FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
 
 Wanted = Fault | type[Fault] | str | Mapping[str, Any] | Callable[[Iterator[Event]], Iterable[Event]]
@@ -37,11 +37,14 @@ class When:
         conditions: tuple[Condition, ...],
         description: str,
         words: Mapping[str, Any] | None = None,
+        *,
+        at: tuple[int, ...] = (),
     ) -> None:
         self._script = script
         self._conditions = conditions
         self._description = description
         self._words = words or {}
+        self._at = at
 
     def reply(
         self,
@@ -49,11 +52,11 @@ class When:
         *,
         reasoning: str | None = None,
         tool_calls: Sequence[ToolCall] = (),
-        json: Any = None,
+        json: Any = UNSAID,
         finish_reason: FinishReason | None = None,
         usage: Usage | None = None,
         logprobs: Mapping[str, float] | None = None,
-        response: Any = None,
+        response: Any = UNSAID,
         faults: Faults = (),
         times: int | None = None,
         rate: float = 1.0,
@@ -64,7 +67,8 @@ class When:
 
         `text` is the text itself, a `Reply`, a function of the request, or a sequence of these: a sequence is
         said once, one after the other, and then the rule steps aside unless `times` says otherwise. `json` is a
-        value that becomes the text. Raises MockError for what cannot be said.
+        value that becomes the text, `response` one that an inference is answered with; None is null. Raises
+        MockError for what cannot be said.
         """
         check_calls(tool_calls)
         check_logprobs({} if logprobs is None else logprobs)
@@ -74,9 +78,10 @@ class When:
             "finish_reason": finish_reason,
             "usage": usage,
             "logprobs": dict(logprobs or {}),
-            "response": response,
         }
-        if json is not None:
+        if response is not UNSAID:
+            rest["response"] = response
+        if json is not UNSAID:
             if text is not None:
                 raise MockError("reply takes a text or json, not both")
             text = document(json)
@@ -84,7 +89,7 @@ class When:
         if text is None or isinstance(text, str):
             return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
         check_reply(Reply(**rest))
-        said = [name for name, value in rest.items() if value]
+        said = [name for name, value in rest.items() if value or name == "response"]
         if said:
             raise MockError(f"{said[0]} stands beside a text only: put it into the Reply")
         answers = answers_of(text)
@@ -162,10 +167,20 @@ class When:
                 faults=marred,
                 times=times,
                 rate=rate,
+                at=self._at,
                 words=self._words,
             )
         )
         return self
+
+
+def numbers(at: object) -> tuple[int, ...]:
+    """The numbers of requests that `at` was given, none for None; raises MockError for what is no list of such."""
+    if at is None:
+        return ()
+    if isinstance(at, str | bytes) or not isinstance(at, Sequence) or not at:
+        raise MockError(f"at takes a list of numbers of requests, like at=[2, 5], got {at!r:.80}")
+    return tuple(at)
 
 
 def marring(faults: Faults, delay: float | None = None, pace: float | None = None) -> tuple[Fault, ...]:

@@ -14,7 +14,7 @@ from engy_mock.scripting.rules import Answer, Rule, let_through
 from engy_mock.scripting.sayings import check_reply
 from engy_mock.scripting.when import document
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.generation import Reply, Usage
+from engy_mock.vocabulary.generation import UNSAID, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
 
 ANSWERS = ("reply", "refuse", "let_through")
@@ -114,7 +114,7 @@ def _reply(form: str | ReplyForm) -> Reply:
     if isinstance(form, str):
         return check_reply(Reply(text=form))
     text = form.text
-    if form.json_ is not None:
+    if "json_" in form.model_fields_set:
         if text is not None:
             raise MockError("a reply has a text or json, not both")
         text = document(form.json_)
@@ -132,7 +132,7 @@ def _reply(form: str | ReplyForm) -> Reply:
             finish_reason=form.finish_reason,
             usage=None if form.usage is None else Usage(**form.usage.model_dump()),
             logprobs=form.logprobs,
-            response=form.response,
+            response=form.response if "response" in form.model_fields_set else UNSAID,
         )
     )
 

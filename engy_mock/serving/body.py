@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from engy_mock.serving.limits import Limits
+from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, TooLarge, bare
 
 if TYPE_CHECKING:
@@ -28,8 +30,12 @@ class BodyUnread(Exception):
         self.is_broken = is_broken
 
 
-async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool = True) -> bytes:
+async def read_body(
+    request: web.BaseRequest, limits: Limits, *, invites: bool = True, since: float | None = None
+) -> bytes:
     """The body without its compression; raises BodyUnread. Without `invites` nobody is told to go on.
+
+    Its head came `since`, or just now.
 
     aiohttp's own decompression stays off: it takes a gzip body that was cut short for a whole one, and goes
     on unpacking a bomb while it waits for its end.
@@ -47,7 +53,8 @@ async def read_body(request: web.BaseRequest, limits: Limits, *, invites: bool =
         else:
             if invites:
                 await _invite(request)
-            async with asyncio.timeout(limits.body_seconds):
+            waited = 0.0 if since is None else monotonic() - since
+            async with asyncio.timeout(limits.body_seconds - waited):
                 data = await _received(content, cap)
     except TimeoutError:
         message = f"the body did not arrive within {limits.body_seconds:g} seconds"
@@ -107,15 +114,13 @@ async def _invite(request: web.BaseRequest) -> None:
 
 async def _received(content: StreamReader, cap: int) -> bytes:
     """All bytes up to the end of the body; raises BodyUnread as soon as there are more than the cap."""
-    chunk = await content.readany()
-    chunks, size = [], 0
-    while chunk:
+    taken, size = BytesIO(), 0  # it grows in place, as bodies may be large
+    while chunk := await content.readany():
         size += len(chunk)
         if size > cap:
             raise BodyUnread(too_large(cap))
-        chunks.append(chunk)
-        chunk = await content.readany()
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        taken.write(chunk)
+    return taken.getvalue()
 
 
 def too_large(cap: int) -> TooLarge:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.serving.leaving import has_hung_up
 from engy_mock.serving.swift import Swift
 from engy_mock.vocabulary.clock import monotonic
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("engy_mock")
 
-MAX_SWEEP_SECONDS = 1.0
-"""The longest time between two looks for connections that have passed a deadline."""
+MAX_SWEEP_SECONDS = 0.5
+"""The longest time between two looks for connections that have passed a deadline, or whose client has left."""
 
 
 def handler_options(limits: Limits) -> dict[str, Any]:
@@ -40,6 +41,8 @@ class Doorkeeper:
         self._room = room_for_connections(shell.limits.max_connections)
         self._here = loop
         self._open: dict[Connection | Swift, None] = {}
+        self._going: set[Connection | Swift] = set()
+        self._stuck: dict[Connection | Swift, float] = {}
         self._odd: OddServer | None = None
         self._next_sweep: asyncio.TimerHandle | None = None
 
@@ -57,18 +60,26 @@ class Doorkeeper:
         return self._odd()
 
     def enter(self, connection: Connection | Swift) -> None:
-        """Take a connection in; over the cap the one idle longest has to go."""
+        """Take a connection in; over the cap the one idle longest has to go.
+
+        It is aborted: who does not read, or does not say goodbye under encryption, would keep its file. Many may
+        come in one turn of the loop, and one that goes is gone only in the next.
+        """
         self._open[connection] = None
-        if len(self._open) > self._room:
-            idle = (connection for connection in self._open if connection not in self._shell.turns)
-            min(idle, key=lambda connection: connection.heard_at).force_close()
+        if len(self._open) - len(self._going) > self._room:
+            idle = [one for one in self._open if one not in self._going and not self._shell.is_telling(one)]
+            longest = min(idle, key=lambda one: one.heard_at, default=connection)
+            self._going.add(longest)
+            longest.abort()
         if self._next_sweep is None:
             self._plan_sweep()
 
     def leave(self, connection: Connection | Swift) -> None:
         """Forget a connection, or who has spoken on it until now."""
         self._open.pop(connection, None)
-        self._shell.turns.pop(connection, None)
+        self._going.discard(connection)
+        self._stuck.pop(connection, None)
+        self._shell.forget(connection)
 
     @property
     def is_empty(self) -> bool:
@@ -80,8 +91,7 @@ class Doorkeeper:
         if self._next_sweep is not None:
             self._next_sweep.cancel()
         for connection in list(self._open):
-            if connection.transport is not None:
-                connection.transport.abort()
+            connection.abort()
 
     def _plan_sweep(self) -> None:
         limits = self._limits
@@ -91,9 +101,22 @@ class Doorkeeper:
 
     def _sweep(self) -> None:
         """Close what has passed a deadline."""
-        now, turns = monotonic(), self._shell.turns
+        now, turns, beside = monotonic(), self._shell.turns, self._shell.beside
         for connection in list(self._open):
             turn = turns.get(connection)
+            if connection.is_closing or (connection in beside and connection.is_stuffed):
+                # What its client has not read by then, it never will.
+                if now - self._stuck.setdefault(connection, now) > self._limits.idle_seconds:
+                    connection.abort()
+                continue
+            self._stuck.pop(connection, None)
+            if connection.is_blind and connection.is_silent and self._shell.is_telling(connection):
+                transport = connection.transport
+                if transport is not None and has_hung_up(transport):
+                    connection.abort()
+                    continue
+            if connection in beside:
+                continue
             if isinstance(connection, Swift) and connection.waits_since is not None:
                 # aiohttp sees to bodies that come slowly.
                 if now - connection.waits_since > self._limits.body_seconds / 4:

@@ -6,7 +6,9 @@ import asyncio
 import socket
 import struct
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from engy_mock.vocabulary.clock import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,14 +26,26 @@ _SIOCOUTQNSD = 0x894B
 _LOOK_AGAIN_SECONDS = 0.001
 
 
+@runtime_checkable
+class Attentive(Protocol):
+    """A connection that knows when something was said on it; one of somebody else's server does not."""
+
+    heard_at: float
+
+    def stop_reading(self) -> None:
+        """Let all that the client still sends wait, even that it has left."""
+        ...
+
+
 class ConnectedWire:
     """The connection that a request came on."""
 
-    __slots__ = ("_leases", "_request")
+    __slots__ = ("_attentive", "_leases", "_request")
 
     def __init__(self, request: web.BaseRequest, leases: Leases) -> None:
         self._request = request
         self._leases = leases
+        self._attentive = request.protocol if isinstance(request.protocol, Attentive) else None
 
     @property
     def is_silent(self) -> bool:
@@ -40,6 +54,8 @@ class ConnectedWire:
 
     async def write(self, data: bytes) -> None:
         """Write at once; raises ConnectionError if the client has left."""
+        if self._attentive is not None:
+            self._attentive.heard_at = monotonic()
         await self._request.writer.write(data)
 
     async def end(self, *, is_abrupt: bool) -> None:
@@ -54,7 +70,9 @@ class ConnectedWire:
 
     def stop_reading(self) -> None:
         """Let all that the client still sends wait in its system, even that it has left."""
-        if self._request.transport is not None:
+        if self._attentive is not None:
+            self._attentive.stop_reading()
+        elif self._request.transport is not None:
             self._request.transport.pause_reading()
 
     def lease(self, lease: Lease, clock: Clock) -> None:

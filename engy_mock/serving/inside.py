@@ -120,6 +120,9 @@ class Inside:
     def telling(self, sent: Sent) -> Telling:
         """The answer to a request, for a Hearing to drive; raises Unsendable or Refused."""
         call, wants_close = sent.arrive(self.limits)
+        early = self._shell.early(call, Drawn(), self.pace)
+        if early is not None:
+            return early
         framing = self._shell.framing(is_mute=call.method == "HEAD", wants_close=wants_close)
         return self._shell.tell(call, framing, Drawn(), self.pace)
 

@@ -11,7 +11,8 @@ class Limits:
 
     `body_bytes` counts what a compressed body unpacks to. `header_seconds` run from the first byte of a
     request, `body_seconds` from the end of its head, `idle_seconds` between requests. `lingering_seconds` is
-    how long the rest of an unread body is thrown away, so that its sender gets to read the refusal.
+    how long the rest of an unread body is thrown away, so that its sender gets to read the refusal. After another
+    `idle_seconds` a connection that is to end is dropped, with whatever its client has not read.
     """
 
     body_bytes: int = 32 * MEBIBYTE

@@ -20,6 +20,8 @@ _LINE = re.compile(
 _HEADERS = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: (?:[!-~](?:[ -~]*[!-~])?)?\r\n)*")
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,9}")
 _ODD = ("expect", "proxy-connection", "upgrade")
+_SOCKETS = "sec-websocket-"
+"""Headers of a handshake: aiohttp refuses one that is out of date."""
 _KEPT = {"keep-alive": False, "close": True}
 
 
@@ -63,11 +65,13 @@ def plain_headers(lines: bytes) -> Headers | None:
     get = headers.get
     length, coding = get("content-length", "0"), get("transfer-encoding")
     wants_close = _KEPT.get(get("connection", "keep-alive").lower())
+    names = {name.lower() for name, _ in pairs}
     if (
         len(pairs) > MAX_HEADERS
-        or len({name.lower() for name, _ in pairs}) < len(pairs)
+        or len(names) < len(pairs)
         or "host" not in headers
-        or any(name in headers for name in _ODD)
+        or not names.isdisjoint(_ODD)
+        or any(name.startswith(_SOCKETS) for name in names)
         or wants_close is None
         or not _LENGTH.fullmatch(length)
         or (coding is not None and (coding != "chunked" or "content-length" in headers))

@@ -17,7 +17,8 @@ from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Wire
 from engy_mock.serving.shell import Shell, log
 from engy_mock.serving.unpacking import Unpacking
-from engy_mock.serving.upstream import KEY_HEADERS, Upstream, addresses, forwarded, returned, session
+from engy_mock.serving.upstream import Upstream, addresses, forwarded, returned, session
+from engy_mock.vocabulary import credentials
 from engy_mock.vocabulary.clock import Clock, WallClock, monotonic
 from engy_mock.vocabulary.errors import ApiError, NotFound, PermissionDenied, UpstreamFailed
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step
@@ -106,7 +107,7 @@ class Relay(Shell):
             url = self._target(call)
         except ApiError as error:
             return await self._refuse(call, error, framing, wire)
-        take = self._tape.begin(call, _keys(call))
+        take = self._tape.begin(call, credentials.shown(call))
         passing = _Passing(take, framing, wire)
         try:
             if self._session is None:
@@ -145,8 +146,9 @@ class Relay(Shell):
         path = self._upstream.path(call.path)
         if path is None or not path.startswith("/") or ".." in unquote(path).split("/"):
             raise NotFound(f"paths begin with {self._upstream.base}/ here")
-        query = f"?{call.query}" if call.query else ""
-        return URL(f"{self._upstream.origin}{path}{query}", encoded=True)
+        # Keys that came in never go out (Q-31), whatever a client calls them.
+        query = credentials.without_credentials(call.query, frozenset(credentials.shown(call)))
+        return URL(f"{self._upstream.origin}{path}{'?' if query else ''}{query}", encoded=True)
 
     async def _refuse(self, call: Call, error: ApiError, framing: Framing, wire: Wire) -> bool:
         """Say in the dialect of the path what went wrong here; nothing of it is recorded."""
@@ -228,18 +230,6 @@ class _Passing:
 
     def _now(self) -> int:
         return max(0, round((monotonic() - self._since) * 1000))
-
-
-def _keys(call: Call) -> list[str]:
-    """Every key that a client shows, with and without what stands before it."""
-    found: list[str] = []
-    for name in KEY_HEADERS:
-        value = call.headers.get(name, "").strip()
-        found += [value, value.partition(" ")[2].strip()]
-    for name, value in call.headers.items():
-        if name.lower() in ("cookie", "proxy-authorization"):
-            found.append(value)
-    return [key for key in found if key]
 
 
 def _reason(error: BaseException) -> str:

@@ -14,6 +14,10 @@ from engy_mock.serving.shell import Shell
 from engy_mock.vocabulary.errors import MockError
 
 BACKLOG = 1024
+
+ACCEPTED_AT_ONCE = 16
+"""So many connections asyncio takes in one turn of the loop: over the cap others have to go before more come."""
+
 MAX_PORT = 65535
 
 TURNS_TO_ACCEPT = 3
@@ -86,7 +90,10 @@ class Server:
         made = (lambda: Mute(self._mute)) if self._is_mute else self._keeper
         loop = asyncio.get_running_loop()
         self._listeners.append(listener)
-        self._accepting.append(await loop.create_server(made, sock=listener, backlog=BACKLOG, ssl=self._security))
+        self._accepting.append(
+            await loop.create_server(made, sock=listener, backlog=ACCEPTED_AT_ONCE, ssl=self._security)
+        )
+        listener.listen(BACKLOG)  # the loop has said the other figure to the system, too
 
     async def refuse(self) -> None:
         """Close all sockets that listen; connections that are there go on."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.body import BodyUnread, read_body
@@ -83,18 +84,19 @@ class Speaker(Protocol):
 
 
 class Turn(NamedTuple):
-    """An answer that is under way: since when, and on which loop."""
+    """An answer that is under way: since when, on which loop, and whether its head was looked at before."""
 
     since: float
     loop: asyncio.AbstractEventLoop
+    is_late: bool = False
 
 
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
-    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off,
-    `leases` those that may not be used for long. `watch` is told of every exchange. An answer begins where its
-    request comes in, without a task, where it `tells_at_once`.
+    `turns` holds the connections that are being answered, but those of `aside`, which no reset breaks off and no
+    deadline cuts: they are `beside`. `leases` holds those that may not be used for long. `watch` is told of every
+    exchange. An answer begins where its request comes in, without a task, where it `tells_at_once`.
     """
 
     tells_at_once = True
@@ -103,6 +105,7 @@ class Shell:
         self.limits = limits or Limits()
         self.pace = Pace(self.limits, time_scale)
         self.turns: dict[Speaker, Turn] = {}
+        self.beside: set[Speaker] = set()
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
@@ -126,7 +129,7 @@ class Shell:
             log.debug("the client left before the end of its answer")
             return CLOSED
         finally:
-            self.turns.pop(connection, None)
+            self.forget(connection)
 
     @property
     def looks_at_heads(self) -> bool:
@@ -146,6 +149,20 @@ class Shell:
 
     async def close(self) -> None:
         """Let go of what belongs to the loop; there is nothing here."""
+
+    def set_aside(self, connection: Speaker) -> None:
+        """What is being told there is told by `aside`."""
+        self.turns.pop(connection, None)
+        self.beside.add(connection)
+
+    def is_telling(self, connection: Speaker) -> bool:
+        """Whether something is being told there."""
+        return connection in self.turns or connection in self.beside
+
+    def forget(self, connection: Speaker) -> None:
+        """Nothing is being told there any more."""
+        self.turns.pop(connection, None)
+        self.beside.discard(connection)
 
     def break_off(self, connection: Speaker, turn: Turn) -> None:
         """End a connection, unless the answer is over already."""
@@ -198,6 +215,17 @@ class Shell:
                 self.watch.end(seen)
         return performance.is_over and framing.is_kept
 
+    def early(self, call: Call, wire: Wire, pace: Pace) -> Coroutine[Any, Any, bool] | None:
+        """The telling of an answer that does not wait for the body of a call which is there as a whole."""
+        if not call.body or not self._service.looks_at_heads:
+            return None
+        entries: list[Entry] = []
+        head = replace(call, body=b"")
+        doorstep = self._service.before_body(head, entries.append)
+        if doorstep is None or doorstep.steps is None:
+            return None
+        return self._tell_early(head, doorstep.steps, entries, self.framing(wants_close=True), wire, pace)
+
     def framing(self, *, is_http_11: bool = True, is_mute: bool = False, wants_close: bool = False) -> Framing:
         """What frames the next answer."""
         return Framing(self._house_headers(), is_http_11=is_http_11, is_mute=is_mute, wants_close=wants_close)
@@ -206,44 +234,52 @@ class Shell:
         """Answer a request; returns whether the connection takes another one."""
         doorstep = None
         entries: list[Entry] = []
-        if request.body_exists and self._service.looks_at_heads:
+        turn = self.turns[request.protocol]
+        if request.body_exists and self._service.looks_at_heads and not turn.is_late:
             call = _call(request, b"", None)
             doorstep = self._service.before_body(call, entries.append)
         if doorstep is not None and doorstep.steps is not None:
-            await self._tell_early(request, call, doorstep.steps, entries)
-            return False
+            framing = self._framing(request, wants_close=True)
+            wire = ConnectedWire(request, self.leases)
+            return await self._tell_early(call, doorstep.steps, entries, framing, wire, self.pace)
         body, unread = b"", None
         try:
-            body = await read_body(request, self.limits, invites=doorstep is None or doorstep.invites)
+            invites = doorstep is None or doorstep.invites
+            body = await read_body(request, self.limits, invites=invites, since=turn.since)
         except BodyUnread as trouble:
             unread = bare(trouble)
         has_rest = not request.content.is_eof() or request.method == "CONNECT"
         framing = self._framing(request, wants_close=has_rest)
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
-            self.turns.pop(request.protocol, None)
+            self.set_aside(request.protocol)
         is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
         if unread and unread.is_broken:
             request.protocol.force_close()
         return is_kept
 
     async def _tell_early(
-        self, request: web.BaseRequest, call: Call, steps: Iterator[Step], entries: list[Entry]
-    ) -> None:
-        """Tell an answer that does not wait for the body."""
-        wire: Wire = ConnectedWire(request, self.leases)
+        self,
+        call: Call,
+        steps: Iterator[Step],
+        entries: list[Entry],
+        framing: Framing,
+        wire: Wire,
+        pace: Pace,
+    ) -> bool:
+        """Tell an answer that does not wait for the body; the connection never goes on."""
         watch, seen = self.watch, None
         if watch is not None:
             seen = watch.begin(call)
             for entry in entries:
                 seen.note(entry)
             wire = SeenWire(wire, seen)
-        framing = self._framing(request, wants_close=True)
         try:
-            await Performance(wire, framing, self.pace, self._service.clock).perform(steps)
+            await Performance(wire, framing, pace, self._service.clock).perform(steps)
         finally:
             if seen is not None and watch is not None:
                 watch.end(seen)
+        return False
 
     async def _reset(self, request: web.BaseRequest) -> None:
         """Break a connection that is used too late, as if it had been closed already."""

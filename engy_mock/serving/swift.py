@@ -10,18 +10,20 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import copy_context
+from io import BytesIO
 from types import coroutine
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.endings import end
+from engy_mock.serving.leaving import GRACE_SECONDS, may_listen_on
 from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.wire import Call, Lease
 
 if TYPE_CHECKING:
-    from aiohttp import web
+    from engy_mock.serving.odd import Connection
 
 log = logging.getLogger("engy_mock")
 
@@ -40,7 +42,7 @@ class House(Protocol):
         """It is lost, or somebody else speaks on it."""
         ...
 
-    def other(self) -> web.RequestHandler:
+    def other(self) -> Connection:
         """Who speaks on a connection once something odd is asked."""
         ...
 
@@ -49,8 +51,11 @@ class Swift(asyncio.Protocol):
     """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body."""
 
     __slots__ = (
+        "_awaited",
         "_body",
         "_drained",
+        "_has_finished",
+        "_head",
         "_house",
         "_is_deaf",
         "_is_full",
@@ -73,11 +78,14 @@ class Swift(asyncio.Protocol):
         self._house = house
         self._shell = shell
         self._loop = loop
-        self._body: list[bytes] = []
+        self._awaited: Top | None = None
+        self._head = b""
+        self._body = BytesIO()
         self._missing = 0
         self._late: list[bytes] = []
         self._telling: asyncio.Task[None] | None = None
         self._drained: asyncio.Future[None] | None = None
+        self._has_finished = False
         self._is_deaf = False
         self._is_full = False
 
@@ -104,15 +112,24 @@ class Swift(asyncio.Protocol):
                 self.transport.pause_reading()
             return
         self.heard_at = monotonic()
-        if self._missing:
-            self._body.append(data)
+        if self._awaited is not None:
+            missing = self._missing
+            self._body.write(data[:missing])
             self._missing -= len(data)
             if self._missing > 0:
                 return
-            data = b"".join(self._body)
-            self._body.clear()
-            self._missing, self.waits_since = 0, None
+            data = data[missing:]
+            self._answer(self._awaited, self._taken())
         self._hear(data)
+
+    def eof_received(self) -> bool:
+        """Go on with what the client has asked for; without that it has left."""
+        transport = self.transport
+        if self._telling is None or transport is None or not may_listen_on(transport) or self.is_silent:
+            return False
+        self._has_finished = True
+        self._see_off()
+        return True
 
     def pause_writing(self) -> None:
         """The client reads more slowly than it is told things."""
@@ -140,10 +157,35 @@ class Swift(asyncio.Protocol):
         """The connection may be used again only under this lease."""
         self._shell.leases.grant(self, lease, clock)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is to end, and has not ended yet."""
+        return self.transport is not None and self.transport.is_closing()
+
+    @property
+    def is_stuffed(self) -> bool:
+        """Whether the client has more to read than its system takes."""
+        return self.transport is not None and self.transport.get_write_buffer_size() > 0
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing has been said for so long that a client that says no more has left."""
+        return not self.is_stuffed and monotonic() - self.heard_at >= GRACE_SECONDS
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nobody sees here that the client has left, though somebody should."""
+        return self._is_full and not self._is_deaf
+
     def force_close(self) -> None:
-        """End the connection."""
+        """End the connection behind what was written."""
         if self.transport is not None:
             self.transport.close()
+
+    def abort(self) -> None:
+        """End the connection wherever it stands."""
+        if self.transport is not None:
+            self.transport.abort()
 
     def hand_over(self, data: bytes = b"") -> None:
         """Let aiohttp speak from here on, with all that has come and was not understood."""
@@ -152,12 +194,15 @@ class Swift(asyncio.Protocol):
         self.transport = None
         self._house.leave(self)
         other = self._house.other()
+        other.body_since = self.waits_since
         shell.leases.pass_on(self, other)
         transport.set_protocol(other)
         other.connection_made(transport)
         if self.is_paused:
             other.pause_writing()
-        other.data_received(b"".join([*self._body, data]))
+        other.data_received(b"".join([self._head, self._taken(), data]))
+        if self._has_finished:
+            other.finish()
 
     def _hear(self, data: bytes) -> None:
         """Answer whole requests, one after the other."""
@@ -174,12 +219,19 @@ class Swift(asyncio.Protocol):
             size = start + found.length
             shell.turns[self] = Turn(monotonic(), self._loop)
             if len(data) < size:
-                self._body.append(data)
+                self._awaited, self._head = found, data[:start]
+                self._body.write(data[start:])
                 self._missing = size - len(data)
                 self.waits_since = self.heard_at
                 return
             self._answer(found, data[start:size])
             data = data[size:]
+
+    def _taken(self) -> bytes:
+        """What has come of the body that is waited for; that is over."""
+        body, self._body = self._body.getvalue(), BytesIO()  # without a copy: bodies may be large
+        self._awaited, self._head, self._missing, self.waits_since = None, b"", 0, None
+        return body
 
     def _answer(self, top: Top, data: bytes) -> None:
         """Tell an answer as far as it needs to wait for nothing."""
@@ -198,7 +250,7 @@ class Swift(asyncio.Protocol):
                 trouble=trouble,
             )
             if shell.aside is not None and shell.aside.is_for(call.path):
-                shell.turns.pop(self, None)
+                shell.set_aside(self)
             framing = shell.framing(wants_close=top.wants_close)
             telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
         context = copy_context()
@@ -232,9 +284,19 @@ class Swift(asyncio.Protocol):
             self.transport.resume_reading()
         self._is_full = False
         self._hear(late)
+        if self._has_finished and self._telling is None:
+            self.force_close()
+
+    def _see_off(self) -> None:
+        """Go on until there is silence."""
+        if self.transport is not None and not self.transport.is_closing():
+            if self.is_silent:
+                self.transport.abort()
+            else:
+                self._loop.call_later(GRACE_SECONDS / 2, self._see_off)
 
     def _ended(self, *, is_kept: bool) -> None:
-        self._shell.turns.pop(self, None)
+        self._shell.forget(self)
         self.heard_at = monotonic()
         if not is_kept:
             self.force_close()
@@ -263,6 +325,7 @@ class SwiftWire:
         if transport is None or transport.is_closing():
             raise ConnectionResetError("the client has left")
         self.is_silent = False
+        connection.heard_at = monotonic()
         transport.write(data)
         if connection.is_paused:
             await connection.drain()

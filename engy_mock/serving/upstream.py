@@ -13,6 +13,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.server import is_loopback
+from engy_mock.vocabulary.credentials import is_parameter
 from engy_mock.vocabulary.errors import MockError, quoted
 
 FORWARDED = frozenset(
@@ -182,7 +183,7 @@ def forwarded(headers: Mapping[str, str], service: Upstream) -> list[tuple[str, 
     found = [
         (name, value)
         for name, value in headers.items()
-        if name.lower() in FORWARDED or name.lower().startswith(FORWARDED_BEGINNINGS)
+        if name.lower() in FORWARDED or (name.lower().startswith(FORWARDED_BEGINNINGS) and not is_parameter(name))
     ]
     found.append(("Accept-Encoding", "identity"))
     if service.key is not None:

@@ -54,7 +54,7 @@ class Attempt:
     @cached_property
     def fingerprint(self) -> bytes:
         """What stands for the request: two attempts at one call have the same."""
-        return digest(self.entry.method, self.entry.path, self.entry.body)
+        return digest(self.entry.method, self.entry.path, self.entry.body_bytes, self.entry.body)
 
     @property
     def retry_count(self) -> int:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from engy_mock.books.entry import Entry
+from engy_mock.books.entry import Entry, kept_header
 from engy_mock.books.journal import Journal
+from engy_mock.books.shortened import Shortened
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.matchers import Condition, conditions
+from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
 from engy_mock.vocabulary.request import GenerationRequest
@@ -31,6 +32,8 @@ def asked_of(entry: Entry) -> Asked:
 def _body(entry: Entry) -> Mapping[str, Any]:
     if entry.request is not None:
         return entry.request.body
+    if entry.is_body_cut:
+        return Shortened(None, entry.body_bytes)
     try:
         found = entry.json()
     except ValueError:
@@ -53,7 +56,7 @@ def found(
             raise MockError(f"{word}= takes a whole number from 0, got {number!r:.80}")
     wanted = _conditions(functions, words)
     fitting = [entry for entry in journal if not _reasons(wanted, entry)]
-    count = len(fitting)
+    count, lost = len(fitting), bool(journal.lost)
     if times is None and at_least is None and at_most is None:
         at_least = 1
     if times is not None and count != times:
@@ -62,10 +65,13 @@ def found(
         said = f"at least {at_least}"
     elif at_most is not None and count > at_most:
         said = f"at most {at_most}"
+    elif lost and (times is not None or at_most is not None):
+        said = f"exactly {times}" if times is not None else f"at most {at_most}"
     else:
         return fitting
+    there_were = f"there were {count}" if not lost else f"{count} are left; {journal.losses}"
     raise UnmetExpectation(
-        f"expected {said} of {_described(functions, words)}, there were {count}{_nearest(wanted, journal)}"
+        f"expected {said} of {_described(functions, words)}, {there_were}{_nearest(wanted, journal)}"
     )
 
 
@@ -81,8 +87,10 @@ def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list
         if entry is None:
             said = _described((), steps[place])
             behind = f" behind exchange {met[-1].number + 1}" if met else ""
+            losses = f"; {journal.losses}" if journal.lost else ""
             raise UnmetExpectation(
-                f"expected {said} as step {place + 1} of {len(steps)}{behind}{_nearest(conditions_, journal)}"
+                f"expected {said} as step {place + 1} of {len(steps)}{behind}{losses}"
+                f"{_nearest(conditions_, journal)}"
             )
         met.append(entry)
     return met
@@ -107,7 +115,7 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
     for entry in journal:
         complaints += [f"exchange {entry.number + 1}: fault {one!r} changed nothing" for one in entry.not_applied]
     if journal.lost:
-        complaints.append(f"{journal.lost} exchanges were dropped from the journal: nobody knows what they were")
+        complaints.append(journal.losses)
     if complaints:
         raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
 
@@ -117,11 +125,23 @@ def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Conditi
         raise MockError("the journal keeps no keys: ask for account= in engy.journal.where(...) instead")
     if "refused" in words:
         raise MockError("what was refused stands in the journal: engy.journal.where(status=...)")
+    headers = words.get("header")
+    if isinstance(headers, Mapping):
+        words = {**words, "header": {kept_header(name): headers[name] for name in headers}}
     return conditions(functions, words)
 
 
 def _reasons(wanted: tuple[Condition, ...], entry: Entry) -> list[str]:
     asked = asked_of(entry)
+    if entry.is_body_cut:
+        # What looks into the body may not be known any more: that counts only where all else fits.
+        known = [condition for condition in wanted if condition.word in MATCHERS and condition.word != "field"]
+        if len(known) < len(wanted) and (reasons := _missed(known, asked)):
+            return reasons
+    return _missed(wanted, asked)
+
+
+def _missed(wanted: Iterable[Condition], asked: Asked) -> list[str]:
     return [reason for reason in (condition.check(asked) for condition in wanted) if reason is not None]
 
 

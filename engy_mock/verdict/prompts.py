@@ -1,9 +1,8 @@
-"""What a test expects of prompts: text that is in them or not, a budget, a beginning that stays as it is."""
+"""What a test expects of prompts: text that is in them or not, and a budget."""
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
-from engy_mock.books.entry import Entry
+from engy_mock.books.journal import Journal
 from engy_mock.vocabulary.errors import UnmetExpectation
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
@@ -24,7 +23,7 @@ def texts(request: GenerationRequest) -> list[tuple[str, str]]:
 
 
 def check(
-    entries: Iterable[Entry],
+    journal: Journal,
     *,
     has: Sequence[str] = (),
     lacks: Sequence[str] = (),
@@ -33,7 +32,7 @@ def check(
     """Raise UnmetExpectation if a prompt lacks a text, has one that it must not have, or is too long."""
     complaints: list[str] = []
     looked_at = 0
-    for entry in entries:
+    for entry in journal:
         if entry.request is None:
             continue
         looked_at += 1
@@ -50,40 +49,10 @@ def check(
             complaints.append(f"{entry}\n     its prompt has {count} tokens, {max_prompt_tokens} are allowed")
     if not looked_at:
         raise UnmetExpectation("no request has reached the model, so there is no prompt to look at")
+    if journal.lost:
+        complaints.append(f"nobody knows what else was told the model: {journal.losses}")
     if complaints:
         raise UnmetExpectation("\n".join(complaints))
-
-
-def check_stable_prefix(entries: Iterable[Entry]) -> None:
-    """Raise UnmetExpectation if a turn changes what earlier turns have sent, so that no cache can know it.
-
-    Requests to one model with one first user message (and one cache key) are one conversation; each has to begin
-    with all messages of the one before, and to offer the same tools.
-    """
-    conversations: dict[tuple[str, str | None, str], list[Entry]] = {}
-    for entry in entries:
-        request = entry.request
-        if request is not None and not isinstance(request.prompt, RawPrompt):
-            first = next((message.text for message in request.messages if message.role == "user"), "")
-            conversations.setdefault((request.model, request.cache_key, first), []).append(entry)
-    for group in conversations.values():
-        for before, after in pairwise(group):
-            reason = _changed(before.request, after.request)
-            if reason is not None:
-                raise UnmetExpectation(f"{after}\n     {reason} since\n{before}")
-
-
-def _changed(before: GenerationRequest | None, after: GenerationRequest | None) -> str | None:
-    assert before is not None
-    assert after is not None
-    if before.tools != after.tools:
-        return "the tools have changed"
-    for place, message in enumerate(before.messages):
-        if place >= len(after.messages):
-            return f"message {place} ({message.role}) is gone"
-        if after.messages[place] != message:
-            return f"message {place} ({message.role}) has changed"
-    return None
 
 
 def _around(text: str, found: str) -> str:

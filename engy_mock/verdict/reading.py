@@ -198,7 +198,7 @@ def _messages_part(reading: Reading, found: Document, name: str) -> None:
     elif kind == "message_delta" and isinstance(found.get("delta"), dict):
         if found["delta"].get("stop_reason"):
             reading.end()
-    elif kind == "message_start":
+    elif kind == "message_start" and isinstance(found.get("message"), dict):
         reading.is_answer = True
     elif kind == "message_stop":
         reading.end()
@@ -231,7 +231,7 @@ def _response_part(reading: Reading, found: Document, name: str) -> None:
         if item.get("type") == "function_call":
             reading.call(found.get("output_index"), id=item.get("call_id"), name=item.get("name"))
     elif kind in {"response.completed", "response.incomplete"}:
-        reading.is_answer = True
+        reading.is_answer = reading.is_answer or isinstance(found.get("response"), dict)
         reading.end()
     elif kind == "response.failed":
         _response_error(reading, found.get("response"))

@@ -7,6 +7,7 @@ from engy_mock.books.heard import Heard
 from engy_mock.verdict.attempt import Attempt, State
 from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
+from engy_mock.vocabulary.generation import UNSAID
 
 SHOWN = 40
 """How many characters of a text evidence shows."""
@@ -112,7 +113,7 @@ def _unfinished(attempt: Attempt) -> str:
 
 def _compared(attempt: Attempt, accepted: Accepted, numbers: tuple[int, ...]) -> Iterator[Finding]:
     """Whether the text of an answer that came whole is the one that was meant."""
-    if attempt.entry.generation is None or attempt.entry.generation.choices[0].response is not None:
+    if attempt.entry.generation is None or attempt.entry.generation.choices[0].response is not UNSAID:
         return
     meant, texts, readable = attempt.meant, accepted.texts, attempt.texts
     if len(texts) != len(meant):

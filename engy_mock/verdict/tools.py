@@ -89,7 +89,9 @@ def _broken_in(entry: Entry) -> Iterator[tuple[int, str, str]]:
 
     They are read from the body as it was sent, since the service makes the best of what it understands.
     """
-    body = {} if entry.request is None else entry.request.body
+    if entry.request is None or entry.is_body_cut:
+        return
+    body = entry.request.body
     turns = body.get("messages") or body.get("input")
     for place, turn in enumerate(turns if isinstance(turns, list) else ()):
         if not isinstance(turn, dict):
@@ -113,7 +115,7 @@ def _tells_error(message: Message, entry: Entry) -> bool:
     """Whether a result says that the call could not be run, in words or by the flag of its dialect."""
     if _SAYS_ERROR.search(message.text):
         return True
-    body: Any = {} if entry.request is None else entry.request.body
+    body: Any = {} if entry.request is None or entry.is_body_cut else entry.request.body
     turns = body.get("messages") if isinstance(body, dict) else None
     for turn in turns if isinstance(turns, list) else ():
         content = turn.get("content") if isinstance(turn, dict) else None

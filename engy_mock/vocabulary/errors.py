@@ -16,11 +16,11 @@ MAX_QUOTED = 200
 """The longest piece of foreign text that an error repeats (E-196), in characters."""
 
 
-def quoted(value: object) -> str:
+def quoted(value: object, most: int = MAX_QUOTED) -> str:
     """A value as an error may show it: printable, on one line, at most 200 characters, and no key."""
     text = _KEY.sub("sk-engy-...", value if isinstance(value, str) else repr(value))
-    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: MAX_QUOTED + 1])
-    return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 3] + "..."
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: most + 1])
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,8 @@ class Unprocessable(ApiError):
 class RateLimited(ApiError):
     """429: capacity is exhausted, or a limit is reached.
 
-    `limit` is the one in force, of requests or of tokens; there is room again after so many `seconds`.
+    `limit` is the one in force, of requests or of tokens; there is room again after so many `seconds`,
+    or never if that is 0.
     """
 
     status = 429
@@ -176,12 +177,15 @@ class RateLimited(ApiError):
 
 
 class MockFailed(ApiError):
-    """500: a fault in the mock itself, never a scripted one; marked `X-Engy-Mock-Bug`, and not to be retried."""
+    """500: a fault in the mock itself, or nothing that it may say; never a scripted one.
+
+    It is marked `X-Engy-Mock-Bug`, and not to be retried.
+    """
 
     status = 500
 
-    def __init__(self) -> None:
-        super().__init__("the mock failed", headers=(("X-Engy-Mock-Bug", "1"), ("x-should-retry", "false")))
+    def __init__(self, reason: str = "the mock failed") -> None:
+        super().__init__(reason, headers=(("X-Engy-Mock-Bug", "1"), ("x-should-retry", "false")))
 
 
 class ServerFailed(ApiError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engy_mock.vocabulary.errors import ApiError
-from engy_mock.vocabulary.generation import FinishReason, TokenLogprob, Usage
+from engy_mock.vocabulary.generation import UNSAID, FinishReason, TokenLogprob, Usage
 from engy_mock.vocabulary.request import ToolCall
 
 
@@ -23,7 +23,7 @@ class Started:
     choice: int = 0
     prompt_text: str | None = None
     prompt_logprobs: tuple[TokenLogprob, ...] | None = None
-    response: Any = None
+    response: Any = UNSAID
 
 
 @dataclass(frozen=True, slots=True)

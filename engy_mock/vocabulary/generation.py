@@ -5,11 +5,24 @@ Also `Reply`, what a test may dictate in its place.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal, overload
 
 from engy_mock.vocabulary.request import ToolCall
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "function_call"]
+
+
+class Unsaid(Enum):
+    """What stands where nothing was said, since None is something that can be said: JSON's null."""
+
+    UNSAID = "unsaid"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNSAID = Unsaid.UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +101,8 @@ class Choice:
     A piece is one token, or the fewest tokens that make whole characters. `logprobs` has one tuple
     of entries for each piece of text. `prompt_logprobs` are the scored tokens of a raw prompt, `prompt_text`
     the echoed prompt. `stop_sequence` is the text that matched, if one did. `response` is what an inference
-    call is answered in place of text. `token_ids` are those of the text; `output_ids` all that were made, marks
-    and end included, where a proof was demanded.
+    call is answered in place of text, null too. `token_ids` are those of the text, `output_ids` all there were:
+    marks and end included, where a proof was demanded.
     """
 
     index: int = 0
@@ -101,7 +114,7 @@ class Choice:
     logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = None
     prompt_logprobs: tuple[TokenLogprob, ...] | None = None
     prompt_text: str | None = None
-    response: Any = None
+    response: Any = UNSAID
     token_ids: tuple[int, ...] = ()
     output_ids: tuple[int, ...] = ()
 
@@ -139,4 +152,4 @@ class Reply:
     finish_reason: FinishReason | None = None
     usage: Usage | None = None
     logprobs: Mapping[str, float] = field(default_factory=dict)
-    response: Any = None
+    response: Any = UNSAID

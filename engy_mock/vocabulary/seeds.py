@@ -19,8 +19,14 @@ _UNIT = 1.0 / (1 << 53)
 
 def digest(*parts: Part) -> bytes:
     """32 bytes that stand for these parts in this order; no two different lists of parts share them."""
-    told = [b"b%d:%b" % (len(part), part) if isinstance(part, bytes) else _told(part) for part in parts]
-    return blake2b(b"".join(told), digest_size=32).digest()
+    told = blake2b(digest_size=32)
+    for part in parts:
+        if isinstance(part, bytes):
+            told.update(b"b%d:" % len(part))
+            told.update(part)  # which is never copied: it may be a large body
+        else:
+            told.update(_told(part))
+    return told.digest()
 
 
 @lru_cache(maxsize=256, typed=True)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -167,13 +168,22 @@ def test_tokens_in_a_minute(engy):
     assert asked(engy, account.key, COMPLETIONS, text=" the" * 38).headers["retry-after"] == "60"
 
 
-def test_a_prompt_over_the_limit_never_fits(engy):
-    """It waits for a minute, and then for another."""
-    account = engy.account(tokens_per_minute=5)
-    for _ in range(2):
-        refused = asked(engy, account.key)
-        assert (refused.status, refused.headers["retry-after"]) == (429, "60")
-        engy.clock.advance(60)
+@pytest.mark.parametrize("path", [*V1, *V5])
+@pytest.mark.parametrize("hurries", [True, False])
+def test_a_prompt_over_the_limit_never_fits(engy, path, hurries):
+    """E-83: no wait makes room for it, so that it is told to be shorter, and nobody is asked to come again."""
+    engy.settings.hurries_retries = hurries
+    account = engy.account(tokens_per_minute=1)
+    refused = asked(engy, account.key, path, text=" the" * 9)
+    assert refused.status == 429
+    assert re.fullmatch(
+        r"the prompt has \d+ tokens, more than the limit of 1 tokens per minute: .* waiting does not help",
+        message(refused),
+    )
+    assert refused.headers["x-should-retry"] == "false"
+    assert not [name for name in refused.headers if "retry-after" in name or "ratelimit" in name]
+    account.tokens_per_minute = 1000
+    assert asked(engy, account.key, path).status == 200
 
 
 def test_what_is_refused_uses_nothing_up(engy):

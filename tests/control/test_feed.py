@@ -6,7 +6,9 @@ import threading
 import httpx2
 import pytest
 
+from engy_mock import EngyMock, Limits
 from tests.control.conftest import CONTROL, Caller
+from tests.doors.raw import Raw, request
 
 
 class Events:
@@ -121,3 +123,24 @@ def test_a_reset_over_a_socket_breaks_off_the_others_alone(running):
         assert client.get("/_mock/health").status_code == 200
     waiting.join(10)
     assert len(ended) == 1
+
+
+@pytest.mark.parametrize("header", ["X-Plain: a", "X-Odd:  spaced"])
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_feed_is_never_idle(header, is_full):
+    """However little happens, and however many others come (Q-16)."""
+    limits = Limits(max_connections=4) if is_full else Limits(idle_seconds=0.2)
+    with EngyMock(control=True, limits=limits) as mock, Raw(mock.port) as events:
+        events.send(request("/_mock/feed", b"", "X-Engy-Mock-Control: 1", header, method="GET"))
+        events.read_until(b"exchanges of this mock")
+        others = [Raw(mock.port) for _ in range(6)]
+        assert others[0].read_to_end() == (b"", "fin")
+        if not is_full:
+            with Raw(mock.port) as later:
+                assert later.read_to_end() == (b"", "fin")
+        with Raw(mock.port) as asking:
+            asking.send(request("/v1/models", b"", method="GET"))
+            asking.read_answer()
+        assert b'"path":"/v1/models"' in events.read_until(b"}\n\n")
+        for other in others:
+            other.leave()

@@ -1,5 +1,6 @@
 """The command line, as a process of its own."""
 
+import os
 import re
 import signal
 import socket
@@ -141,3 +142,21 @@ def test_the_version_is_told():
     for command in (["-m", "engy_mock", "--version"], ["-c", PRETEND, "--version"]):
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=PATIENCE)
         assert (done.returncode, done.stdout) == (0, f"engy-mock {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["scenarios schema", "scenarios list", "scenarios show busy-hour", "check busy-hour", "-h", "check -h"],
+)
+def test_a_reader_that_has_seen_enough(words):
+    """What is piped into `head` ends quietly, as other tools do."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "engy_mock", *words.split()], stdout=writer, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writer)
+    assert ended.stderr == b""
+    assert ended.returncode in (141, *((0,) if "-h" in words else ()))  # argparse minds no pipe

@@ -8,10 +8,11 @@ import zlib
 from typing import cast
 
 import pytest
+import uvloop
 
 from engy_mock import EngyMock, Limits
 from engy_mock.serving.connections import room_for_connections
-from engy_mock.vocabulary.wire import Begin, Head, Wait, Write
+from engy_mock.vocabulary.wire import Begin, End, Head, Wait, Write
 from tests.doors.pretend import Gateway, says
 from tests.doors.raw import PATIENCE, Raw, request
 
@@ -257,3 +258,88 @@ def test_what_is_no_http_spoils_nothing_before_it(raw):
     assert raw.read_answer()[1] == b"/v1/x"
     raw.send(b"hello\r\n\r\n")
     assert raw.read_answer()[0].startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("loop_factory", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_crowd_that_comes_at_once_makes_room_as_well(loop_factory, until):
+    """However many come in one turn of the loop: a new request is served, and the cap holds (Q-16)."""
+    with EngyMock(limits=Limits(max_connections=5), loop_factory=loop_factory) as mock:
+        crowd = [Raw(mock.port) for _ in range(60)]
+        crowd.append(Raw(mock.port))
+        crowd[-1].send(request("/v1/y"))
+        assert crowd[-1].read_answer()[1] == b"/v1/y"
+        until(lambda: sum(map(is_open, crowd)) <= 5)
+        assert is_open(crowd[-1])
+        for raw in crowd:
+            raw.leave()
+
+
+def is_open(raw):
+    """Whether the other end has not ended the connection."""
+    raw.socket.setblocking(False)
+    try:
+        return raw.socket.recv(1) != b""
+    except BlockingIOError:
+        return True
+    finally:
+        raw.socket.settimeout(PATIENCE)
+
+
+@pytest.fixture(params=[(), ("X-Odd:  spaced",)], ids=["plain", "odd"])
+def manner(request):
+    """Headers of a request that is answered on the connection itself, or by way of aiohttp."""
+    return request.param
+
+
+def server_side(mock):
+    """The connections that the mock has open."""
+    return list(mock._thread._server._keeper._open)
+
+
+def test_a_client_that_reads_nothing_is_dropped_in_the_end(manner, until):
+    """Though nothing more is told to it than it could be told at once (Q-16, Q-18)."""
+    with EngyMock(limits=Limits(idle_seconds=0.2)) as mock, Raw(mock.port, receive_buffer=2048) as raw:
+        gateway = cast(Gateway, mock.gateway)
+        gateway.answers["/v1/x"] = says(Begin(Head(200, ())), Write(b"x" * 20_000), End())
+        told = waiting = 0
+        while not waiting:
+            raw.send(request("/v1/x", b"", *manner))
+            told += 1
+            until(lambda told=told: len(gateway.closed) == told)
+            [connection] = server_side(mock)
+            waiting = connection.transport.get_write_buffer_size()
+        until(lambda: not server_side(mock))
+
+
+def test_a_body_has_its_time_from_the_end_of_its_head_on(until):
+    """Not from when aiohttp begins to wait for it, on a connection that is handed over (Q-16)."""
+    with EngyMock(limits=Limits(body_seconds=1)) as mock, Raw(mock.port) as raw:
+        raw.send(request("/v1/x", b"hel", "Content-Length: 5"))
+        until(lambda: server_side(mock))
+        [plain] = server_side(mock)
+        until(lambda: plain.waits_since is not None)
+        since = plain.waits_since
+        until(lambda: server_side(mock) != [plain] and mock._shell.turns)
+        [(odd, turn)] = mock._shell.turns.items()
+        assert server_side(mock) == [odd]
+        assert turn.since == since
+        assert raw.read_answer()[1] == b"the body did not arrive within 1 seconds"
+
+
+def test_a_body_costs_little_more_than_its_size(manner):
+    """In whatever pieces it comes: less than twice the cap (Q-11)."""
+    body = b"x" * (8 << 20)
+    with EngyMock(limits=Limits(body_bytes=len(body))) as mock, Raw(mock.port) as raw:
+        gateway = cast(Gateway, mock.gateway)
+        gateway.answers["/v1/x"] = says(Begin(Head(200, ()), 2), Write(b"ok"), End())
+        raw.send(request("/v1/x", b"", *manner))
+        raw.read_answer()
+        sent = request("/v1/x", body, *manner)
+        tracemalloc.start()
+        try:
+            raw.send(sent)
+            assert raw.read_answer()[1] == b"ok"
+            assert tracemalloc.get_traced_memory()[1] < 1.5 * len(body)
+        finally:
+            tracemalloc.stop()
+        assert gateway.journal[-1].body == body

@@ -1,9 +1,13 @@
 """The pytest plugin, in runs of pytest of its own."""
 
+import re
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from engy_mock.mock.environment import FOREIGN_KEYS, KEYS
 
 pytest_plugins = ["pytester"]
 
@@ -16,6 +20,9 @@ from tests.doors import pretend
 
 sys.modules["engy_mock.gateway"] = pretend
 """
+
+ASKED_FOR = re.compile(r"""(?:environ(?:\.get)?[(\[]|getenv\(|ENV_\w+(?:: \w+)? = )\s*["']([A-Z_]+)["']""")
+"""How sources name a variable of the environment."""
 
 ASKING = """
 import threading
@@ -153,7 +160,8 @@ class Marked(unittest.IsolatedAsyncioTestCase):
 def test_clients_find_it_and_no_real_key_stays_visible(run, monkeypatch):
     """Within the test alone: the environment is the same before and after (Q-42)."""
     monkeypatch.setenv("OPENAI_API_KEY", "a real one")
-    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "another real one")
+    for name in FOREIGN_KEYS:
+        monkeypatch.setenv(name, "another real one")
     run(
         """
 import os
@@ -180,6 +188,20 @@ def test_after():
     assert same_as_before()
 """
     ).assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("client", ["openai", "anthropic", "scale_gp_beta"])
+def test_no_variable_of_an_official_client_is_forgotten(client):
+    """Wherever a client looks for something secret, it finds the mock's key or nothing (Q-42)."""
+    spec = find_spec(client)
+    if spec is None:
+        pytest.skip("not installed")
+    folder = Path(spec.submodule_search_locations[0])
+    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
+    read = {name for text in texts for name in ASKED_FOR.findall(text)}
+    secret = {name for name in read if re.search("KEY|TOKEN|SECRET|CUSTOM_HEADERS|PROFILE|ORG", name)}
+    assert {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}.get(client, "SGP_API_KEY") in secret
+    assert secret - {*KEYS, *FOREIGN_KEYS} == set()
 
 
 @pytest.mark.parametrize(("arguments", "seed"), [((), 0), (("--engy-seed", "7"), 7), (("--engy-seed=-3",), -3)])

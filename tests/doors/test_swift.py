@@ -43,6 +43,8 @@ ODD = {
     "twice": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nX-A: b\r\nx-a: c\r\n\r\n",
     "expect": b"POST /v1/x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n",
     "upgrade": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+    "old handshake": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key1: x\r\n\r\n",
+    "handshake": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nsec-websocket-version: 13\r\n\r\n",
     "options of a connection": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, x\r\n\r\n",
     "for a proxy": b"GET /v1/x HTTP/1.1\r\nHost: a\r\nProxy-Connection: close\r\n\r\n",
     "no space": b"GET /v1/x HTTP/1.1\r\nHost:a\r\n\r\n",

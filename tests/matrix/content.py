@@ -61,6 +61,7 @@ def chat(answer: Mapping[str, Any]) -> Content:
         choices.append(
             {
                 "text": _text(message.get("content")),
+                "refusal": _text(message.get("refusal")),
                 "reasoning": _text(message.get("reasoning_content")),
                 "calls": [_call(call) for call in _objects(message.get("tool_calls"))],
                 "finish": choice.get("finish_reason"),
@@ -77,9 +78,17 @@ def chat_stream(chunks: list[Mapping[str, Any]]) -> Content:
     for chunk in chunks:
         usage = chunk.get("usage") or usage
         for choice in _objects(chunk.get("choices")):
-            empty: Content = {"text": "", "reasoning": "", "calls": {}, "finish": None, "logprobs": []}
+            empty: Content = {
+                "text": "",
+                "refusal": "",
+                "reasoning": "",
+                "calls": {},
+                "finish": None,
+                "logprobs": [],
+            }
             found, delta = choices.setdefault(choice.get("index"), empty), _object(choice.get("delta"))
             found["text"] += _text(delta.get("content"))
+            found["refusal"] += _text(delta.get("refusal"))
             found["reasoning"] += _text(delta.get("reasoning_content"))
             found["finish"] = choice.get("finish_reason") or found["finish"]
             found["logprobs"] += [choice["logprobs"]] if choice.get("logprobs") else []

@@ -26,6 +26,10 @@ TO_START = 120.0
 """Seconds for a process to say that it is there: on a slow machine it reads a lot of files first."""
 
 
+class ToldError(Exception):
+    """An error of a client in another language: its class has the same name, and it says the same."""
+
+
 class Node:
     """The process of one client."""
 
@@ -71,7 +75,11 @@ class Node:
             if self._process.poll() is not None:
                 raise RuntimeError("the process of a JavaScript client has died") from None
             return Heard(is_over=False)
-        return Heard(said=told.get("said"), error=told.get("error", ""), is_own=told.get("isOwn", False))
+        if "error" not in told:
+            return Heard(said=told.get("said"))
+        name = told["error"]
+        exception = type(name, (ToldError,), {"status": told.get("status")})(told.get("says", ""))
+        return Heard(error=name, is_own=told.get("isOwn", False), exception=exception)
 
     def close(self) -> None:
         """End the process."""
@@ -93,10 +101,12 @@ class Node:
 
 def job(form: str, fields: Mapping[str, Any], address: Address) -> dict[str, Any]:
     """One call in the words of the scripts."""
+    retries = {} if address.retries is None else {"maxRetries": address.retries}
     return {
         "form": form,
         "fields": fields,
         "origin": address.origin,
         "apiKey": address.api_key,
         "milliseconds": round(address.read_seconds * 1000),
+        **retries,
     }

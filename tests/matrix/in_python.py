@@ -11,7 +11,7 @@ import openai
 import scale_gp_beta
 
 from tests.matrix.job import Address
-from tests.matrix.outcome import Heard
+from tests.matrix.outcome import Heard, failed
 
 Said = dict[str, Any]
 Fields = Mapping[str, Any]
@@ -35,7 +35,9 @@ def trust(authority: str) -> ssl.SSLContext:
 
 def opened(client: str, address: Address) -> Any:
     """A client that has never connected before."""
-    rest: dict[str, Any] = {"max_retries": 0, "timeout": address.read_seconds, "api_key": address.api_key}
+    rest: dict[str, Any] = {"timeout": address.read_seconds, "api_key": address.api_key}
+    if address.retries is not None:
+        rest["max_retries"] = address.retries
     verify = trust(address.authority)
     if client == "OP":
         web = openai.DefaultHttpxClient(verify=verify)
@@ -65,7 +67,7 @@ def ask(
             try:
                 answer = FORMS[form](own, endpoint, _sendable(fields))
             except Exception as error:
-                heard = Heard(error=type(error).__name__, is_own=isinstance(error, FAMILIES[client]))
+                heard = failed(error, FAMILIES[client])
             else:
                 heard = Heard(said=_dumped(answer))
     return heard

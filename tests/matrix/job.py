@@ -42,10 +42,11 @@ class Address:
     """Where a mock is, and which key it takes.
 
     `authority` is the certificate of whoever signs its own, empty if nobody has to; `read_seconds` is for how long
-    clients wait for it to speak.
+    clients wait for it to speak, `retries` how often they try again: None is as often as they do by themselves.
     """
 
     origin: str
     api_key: str
     authority: str = ""
     read_seconds: float
+    retries: int | None = 0

@@ -67,12 +67,16 @@ class Measuring:
     def measure(self, wanted: Iterable[Job], *, workers: int = WORKERS) -> Matrix:
         """The outcomes of these cells."""
         ordered = list(wanted)
-        for client in sorted({job.column.client for job in ordered} - IN_PYTHON):
-            self._node(client)
+        self.open({job.column.client for job in ordered})
         with ThreadPoolExecutor(workers) as pool:
             # First, so that nobody has to wait for code to be loaded while a watchdog counts.
             list(pool.map(self._calmly, ordered))
             return dict(zip((job.cell for job in ordered), pool.map(self.outcome, ordered), strict=True))
+
+    def open(self, clients: Iterable[str]) -> None:
+        """Start what has to run for these clients, so that no call waits for it."""
+        for client in sorted(set(clients) - IN_PYTHON):
+            self._node(client)
 
     def settled(self, wanted: Iterable[Job], known: Mapping[Cell, Outcome]) -> Matrix:
         """The outcomes of these cells; those that are known otherwise are measured again, one at a time.
@@ -117,12 +121,14 @@ class Measuring:
                 authority=engy.authority if engy.origin.startswith("https") else "",
                 read_seconds=patience.read,
             )
-            heard = self._call(engy, job, own.calls, fields, address, patience.whole)
+            heard = self.call(engy, job, own.calls, fields, address, patience.whole)
         return heard, [kind for entry in engy.journal for kind in _kinds(entry)]
 
-    def _call(
+    def call(
         self, engy: EngyMock, job: Job, calls: int, fields: Mapping[str, Any], address: Address, seconds: float
     ) -> Heard:
+        """What a client gets from the last of so many calls to this mock."""
+
         def between() -> None:
             if isinstance(engy.gateway.clock, StandingClock):
                 engy.clock.advance(IDLE_SECONDS)

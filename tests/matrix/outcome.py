@@ -1,7 +1,7 @@
 """What became of one call: the whole answer, another one without a word, an exception, or no end at all."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 SIGNS = ("ok", "S", "SDK", "RAW", "hang", "n/a")
@@ -38,13 +38,19 @@ class Heard:
     """What a client gave its program: what was `said`, and the exception behind it, if there was one.
 
     `error` is the name of its class, `is_own` whether it belongs to the client's family; `is_over` is false if the
-    call had not come to an end when the watchdog came.
+    call had not come to an end when the watchdog came. `exception` is the error itself, or one that says the same.
     """
 
     said: Any = None
     error: str = ""
     is_own: bool = False
     is_over: bool = True
+    exception: BaseException | None = field(default=None, compare=False)
+
+
+def failed(error: BaseException, own: type[BaseException] | tuple[type[BaseException], ...]) -> Heard:
+    """A call that ended in this error, of the client's `own` family or not."""
+    return Heard(error=type(error).__name__, is_own=isinstance(error, own), exception=error)
 
 
 def read(text: str) -> Outcome:

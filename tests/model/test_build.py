@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from engy_mock.model import build
+from engy_mock.model import corpus as corpora
 from engy_mock.model.catalog import _counts
 from engy_mock.model.ngrams import Ngrams
 from engy_mock.vocabulary.errors import MockError
 from tests.model.made import BUNDLED, language
 
+ASKED = "What is the weather in Paris?"
 DATA = Path(build.__file__).parent / "data"
 
 
@@ -91,3 +93,20 @@ def test_load_something_else(data):
 def test_counts_of_the_bundled_vocabulary_are_read():
     """The bundled vocabulary has its counts in a file, and they are those that would be made."""
     assert _counts(BUNDLED).dump() == (DATA / "ngrams.bin").read_bytes()
+
+
+def test_counts_know_no_reasoning():
+    """What the model thinks is not among the sentences that an answer may stray to."""
+    text = "@topic *:\n? The user thinks.\nOne is here.\n@facts f: {a}\n? The user asks.\nIt is {b}.\n= x / y"
+    ngrams = build.counts(corpora.read(text), BUNDLED)
+    told = BUNDLED.decode([token for token in ngrams.text if token != BUNDLED.size])
+    assert ("One is here." in told, "The user" in told) == (True, False)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 11])
+def test_an_answer_does_not_tell_thoughts(engy, seed):
+    """Nor does one that strays, of a model that does not think."""
+    body = {"model": "openai/gpt-4o", "n": 3, "seed": seed, "messages": [{"role": "user", "content": ASKED}]}
+    with engy.http_client(headers={"x-api-key": "k"}) as client:
+        choices = client.post("/v5/chat/completions", json=body).json()["choices"]
+    assert not [text for choice in choices if "The user" in (text := choice["message"]["content"])]

@@ -139,7 +139,7 @@ def test_unusable(source, message, tmp_path):
 
 def test_missing(tmp_path):
     """A file that is not there is named."""
-    with pytest.raises(MockError, match=r"nothing\.json cannot be read"):
+    with pytest.raises(MockError, match=r"nothing\.json: cannot be read"):
         from_file(tmp_path / "nothing.json")
 
 

@@ -1,5 +1,6 @@
 """`engy-mock record` and `engy-mock serve --cassette`, as processes of their own."""
 
+import json
 import os
 import re
 import signal
@@ -69,7 +70,12 @@ def test_record_then_serve(service, tmp_path, start):
     out, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, errors) == (0, "1 exchanges recorded\n", "")
     process, said = start("serve", "--port", "0", "--cassette", str(path), until=r"-d '")
-    assert ask(re.search(r"serves at (\S+)\n", said)[1]).content == before.content
+    base_url = re.search(r"serves at (\S+)\n", said)[1]
+    assert ask(base_url).content == before.content
+    assert ask(base_url).status_code == 500
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert errors == "france.yaml: POST /v1/chat/completions was recorded 1 times, and this is one more\n"
 
 
 @pytest.mark.slow
@@ -123,3 +129,40 @@ def test_certificates_are_checked(tmp_path, tls, trusts, status):
         assert len(engy.journal) == (status == 200)
     if status == 502:
         assert answer.json()["error"]["message"] == "the certificate of the upstream is not trusted"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('query: "x=1&sig={}"', "secret parameter"),
+        ('body: {{text: "client_secret={}&x=1"}}', "secret parameter"),
+        ('body: {{json: {{openai_api_key: "{}"}}}}', "secret field"),
+        ('body: {{json: {{client_secret: {{a: ["{}"]}}}}}}', "secret field"),
+        ('body: {{json: {{content: "export OPENAI_API_KEY={}"}}}}', "secret field"),
+    ],
+)
+def test_check_finds_what_a_recorder_would_not_write(tmp_path, capsys, line, kind):
+    """A cassette that somebody has changed is not good: line and kind are told, never the secret (Q-33)."""
+    secret = "Zq7" + "w5Xk2Rt9Lm"
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "---\nengy_mock_cassette: 1\n...\n---\nexchange: 1\nrequest:\n  method: POST\n  path: /v1/x\n"
+        f"  {line.format(secret)}\nanswer:\n  status: 200\n...\n"
+    )
+    assert main(["check", str(path)]) == 1
+    assert capsys.readouterr().err == f"{path}, line 9: looks like a secret: {kind}\n"
+
+
+def test_check_finds_a_secret_that_is_split_over_events(tmp_path, capsys):
+    """The assembled text of a stream is looked at, as the recorder does (Q-34)."""
+    secret = "sk-" + "a1B2" * 10
+    told = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in (secret[:10], secret[10:])]
+    texts = [json.dumps(f"data: {json.dumps(one)}\n\n") for one in told]
+    events = "".join([f"    - {{at: 1, text: {text}}}\n" for text in texts])
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "---\nengy_mock_cassette: 1\n...\n---\nexchange: 1\nrequest: {method: POST, path: /v1/x}\n"
+        f"answer:\n  status: 200\n  events:\n{events}...\n"
+    )
+    assert main(["check", str(path)]) == 1
+    assert capsys.readouterr().err == f"{path}, line 10: looks like a secret: API key\n"

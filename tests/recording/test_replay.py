@@ -67,8 +67,8 @@ def test_any_key_and_order_of_fields_will_do(played, engy_factory):
     assert answer.content == heard[0][1].content
 
 
-def test_an_unknown_request_names_the_nearest_exchange(played, engy_factory):
-    """Strict says which exchange was nearest, and in what it differs."""
+def test_an_unknown_request_names_the_nearest_exchange(played, caplog):
+    """Strict says which exchange was nearest, and what differs: to test, client and log (Q-46)."""
     path, _ = played
     engy = EngyMock(cassette=str(path))
     with engy:
@@ -80,6 +80,11 @@ def test_an_unknown_request_names_the_nearest_exchange(played, engy_factory):
         assert "the nearest is exchange 1, which differs in messages[0].content: recorded" in str(defect)
         assert "France" in str(defect)
         assert "Spain" in str(defect)
+        assert answer.json()["error"]["message"] == str(defect)
+        assert answer.headers["x-engy-mock-bug"] == "1"
+        (told,) = caplog.records
+        assert (told.levelname, told.getMessage(), told.exc_info) == ("ERROR", str(defect), None)
+        assert str(path.parent) not in answer.text
         post(Address(engy), "/v1/embeddings", CHAT)
         assert "path: recorded" in str(engy.gateway.defects[1])
 

@@ -10,6 +10,7 @@ import pytest
 
 from engy_mock import ToolCall
 from engy_mock.recording import secrets
+from engy_mock.recording.documents import clean_value
 from engy_mock.recording.tape import Tape
 from engy_mock.vocabulary.wire import Call
 from tests.doors.raw import PATIENCE
@@ -34,6 +35,7 @@ SAMPLES = {
     "secret parameter": "https://x.test/?api_key=" + B,
     "secret field": '{"password": "' + B + '"}',
 }
+KINDS = list(SAMPLES)
 HARMLESS = [
     "Ask me about sk-learn and other tools.",
     "The risk-assessment-based approach 2024",
@@ -45,7 +47,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("kind", secrets.SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_shape_is_found(kind):
     """Each row of the table finds its sample, and leaves nothing that it would find again."""
     text = f"before {SAMPLES[kind]} behind"
@@ -63,7 +65,7 @@ def test_what_is_no_secret_stays(text):
     assert secrets.clean(text) == text
 
 
-@pytest.mark.parametrize("kind", secrets.SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [1, 3, 7])
 def test_secrets_in_parts(kind, size):
     """However a text is cut, what is left of it is the clean text (Q-34)."""
@@ -85,7 +87,7 @@ def test_known_keys_go_wherever_they_stand():
 def test_fields_by_their_names():
     """A field that is named like a secret holds one, whatever it looks like; a schema of it does not."""
     value = {"client_secret": "x", "properties": {"password": {"type": "string"}}, "list": [{"apiKey": "y"}]}
-    assert secrets.clean_value(value) == {
+    assert clean_value(value) == {
         "client_secret": "[scrubbed secret field]",
         "properties": {"password": {"type": "string"}},
         "list": [{"apiKey": "[scrubbed secret field]"}],
@@ -96,7 +98,7 @@ def test_a_text_that_is_spelt_out():
     """Tokens of a list that spell a secret are cleaned together, and what repeats them goes."""
     secret = SAMPLES["API key"]
     tokens = [{"token": secret[place : place + 5], "bytes": [1], "logprob": -1.0} for place in range(0, 43, 5)]
-    cleaned = json.dumps(secrets.clean_value({"content": f"It is {secret}.", "logprobs": {"content": tokens}}))
+    cleaned = json.dumps(clean_value({"content": f"It is {secret}.", "logprobs": {"content": tokens}}))
     assert secret[10:15] not in cleaned
     assert '"bytes": []' in cleaned
 
@@ -128,7 +130,7 @@ def told(path, data, content_type="text/event-stream", sizes=(7,), body=b"", key
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", secrets.SHAPES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_secret_that_is_split_over_deltas(tmp_path, kind):
     """Whatever the borders of pieces and chunks, no part of it that matters is on the disk (Q-34)."""
     secret = SAMPLES[kind]

@@ -7,6 +7,8 @@ from engy_mock.scripting import notation
 from engy_mock.scripting.scenario import from_sheet
 from tests.scripting.captured import body_for
 
+CHAT = "/v1/chat/completions"
+
 
 def staged(rules):
     engy = EngyMock()
@@ -19,7 +21,7 @@ def statuses(engy, *streams):
     headers = {"Authorization": f"Bearer {engy.api_key}"}
     with engy.http_client(headers=headers) as client:
         for stream in streams:
-            client.post("/v1/chat/completions", json=body_for("chat", stream=stream))
+            client.post(CHAT, json=body_for("chat", stream=stream))
     return [entry.status for entry in engy.journal]
 
 
@@ -61,3 +63,34 @@ def test_what_is_no_place(at):
     """Places are whole numbers from 1, and at least one."""
     with pytest.raises(MockError, match=r"now-and-then.yaml, line 3, rules\[0\].at"):
         staged(f"  - {{at: {at}, refuse: 503}}\n")
+
+
+def test_in_python():
+    """`at` stands among the words of `when`; each rule of a chain counts for itself."""
+    engy = EngyMock()
+    engy.when(stream=True, at=[2, 4]).refuse(503)
+    engy.when(at=(1,)).faults("200-empty").refuse(429)
+    assert statuses(engy, False, True, True, True, True) == [429, 200, 503, 200, 503]
+    assert [entry.faults for entry in engy.journal] == [(), (), (), (), ()]
+
+
+def test_in_python_the_journal_names_it():
+    """A rule that is for some requests alone says so, and why it left out the others."""
+    engy = EngyMock(strict=True)
+    engy.when(at=[2]).reply("Now.")
+    assert statuses(engy, False, False) == [500, 200]
+    assert "when(at=[2]): this is the request 1 of those that fit, it is for [2]" in (engy.journal[0].error or "")
+    assert engy.journal[1].rule == "when(at=[2])"
+
+
+@pytest.mark.parametrize("at", [[], [0], [1.5], ["x"], [True], "2", 3, {2}])
+def test_what_is_no_place_in_python(at):
+    """Places are whole numbers from 1 in a list, and at least one."""
+    with pytest.raises(MockError, match="at takes"):
+        EngyMock().when(at=at).refuse(503)
+
+
+def test_in_python_what_acts_before_a_request_is_read_cannot_count_it():
+    """As in a file."""
+    with pytest.raises(MockError, match="at counts requests when they are read"):
+        EngyMock().when(at=[2]).faults("early-response")

@@ -303,7 +303,7 @@ def test_the_journal_counts_what_it_keeps(own):
     assert post(own, body).status_code == 200
     entry = own.journal.last
     assert len(entry.body) == 256 * 1024
-    assert entry.request.body == {}
+    assert list(entry.request.body) == list(BODY)  # what is long is not kept as values either
     small = post(own) and own.journal.last.weight
     scored = {**BODY, "logprobs": True, "top_logprobs": 30, "reasoning_effort": "none", "max_tokens": 60}
     assert post(own, scored).status_code == 200

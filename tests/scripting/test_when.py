@@ -1,5 +1,6 @@
 """Rules: what a test dictates, to whom, how often, and what its author is told when it cannot be."""
 
+import json
 import threading
 from typing import Any
 
@@ -269,3 +270,58 @@ def test_what_cannot_be_is_told_to_the_author(engy, write, words):
     with pytest.raises(MockError) as caught:
         write(engy)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({"a\r\nb": "x"}, "no request has a header"),
+        ({"": "x"}, "no request has a header"),
+        ({"a b": "x"}, "no request has a header"),
+        ({"a": "x\r\ny"}, "values on one line"),
+        ({"a": "x\n"}, "values on one line"),
+        ({"a": " x"}, "values on one line"),
+    ],
+)
+def test_headers_that_cannot_come(engy, header, said):
+    """A rule that could never fit is refused when it is written."""
+    with pytest.raises(MockError, match=said):
+        engy.when(header=header)
+
+
+@pytest.mark.parametrize("sent", ["glm-5.2", "engy/glm-5.2"])
+@pytest.mark.parametrize("wanted", ["glm-5.2", "engy/glm-5.2"])
+def test_models_fit_with_and_without_their_vendor(engy, ask, sent, wanted):
+    """E-30: on either side; another vendor is another model."""
+    engy.when(model="other/glm-5.2").reply("Wrong.") if "/" in sent else None
+    engy.when(model="kimi-k3").reply("Wrong.")
+    engy.when(model=wanted).reply("Right.")
+    ask(model=sent)
+    assert engy.journal.last.text == "Right."
+    engy.asked(model=wanted, times=1)
+    engy.asked(model="kimi-k3", times=0)
+
+
+@pytest.mark.parametrize("value", [None, False, 0, "", [], {"a": None}])
+def test_an_inference_is_answered_with_any_json(engy, value):
+    """S-74: null is a value too; who says nothing leaves it to the mock. Files say the same."""
+    body = {"model": "openai/gpt-4o", "args": {"x": 1}}
+    headers = {"x-api-key": "k"}
+    engy.when(endpoint="inference").reply(response=value, times=1)
+    sheet = Sheet("here", {"description": "Any.", "rules": [{"times": 1, "reply": {"response": value}}]})
+    with engy.http_client(headers=headers) as client:
+        assert client.post("/v5/inference", json=body).json()["response"] == value
+        assert client.post("/v5/inference", json=body).json()["response"]["args"] == {"x": 1}
+        engy.scenario(from_sheet(sheet, "any"))
+        assert client.post("/v5/inference", json=body).json()["response"] == value
+    with pytest.raises(MockError, match="response stands beside a text only"):
+        engy.when().reply(lambda request: "x", response=value)
+
+
+@pytest.mark.parametrize("value", [None, False, 0, []])
+def test_a_reply_is_any_json(engy, ask, value):
+    """None is null there as well."""
+    engy.when().reply(json=value)
+    assert ask().message.content == json.dumps(value)
+    with pytest.raises(MockError, match="a text or json, not both"):
+        engy.when().reply("x", json=value)

@@ -177,3 +177,116 @@ def test_a_snapshot_is_the_same_in_every_run(engy):
     assert hello["usage"]["prompt_tokens"] > 0
     assert weather["answer"]["tool_calls"] == [{"name": "get_weather", "arguments": '{"city":"Paris"}'}]
     assert (refused["status"], refused["error"]) == (404, "model nope not found")
+
+
+@pytest.mark.parametrize("name", ["User-Agent", "user-agent", "USER-AGENT"])
+def test_names_of_headers_have_no_case(engy, name):
+    """The journal finds a header by the names by which a rule finds it."""
+    engy.when(header={name: "me"}).reply("It is me.")
+    turn(engy, "who?", headers=["User-Agent: me"])
+    assert engy.journal.last.text == "It is me."
+    assert engy.asked(header={name: "me"}, times=1) == engy.journal.where(headers={name: "me"})
+    assert engy.asked_in_order({"header": {name: "me"}})
+    assert engy.journal.where(headers={name: "you"}) == engy.asked(header={name: "you"}, times=0) == []
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        lambda engy: engy.asked(header={"X-Trace": "1"}, times=0),
+        lambda engy: engy.asked_in_order({"header": {"x-trace": "1"}}),
+        lambda engy: engy.journal.where(headers={"X-Trace": "1"}),
+    ],
+)
+def test_headers_that_are_not_kept_are_nobodys_absence(engy, expect):
+    """Q-32: what the journal leaves out for safety cannot be expected of it, least of all not to be there."""
+    turn(engy, "who?", headers=["X-Trace: 1"])
+    with pytest.raises(MockError, match=r"does not keep header '(X-Trace|x-trace)'.* it keeps accept, "):
+        expect(engy)
+
+
+def test_a_body_that_is_too_long_says_so(engy):
+    """Q-35: it is cut with a mark, wherever one looks; what of it is short is still known."""
+    turn(engy, "hello", pad="x" * 300_000, metadata={"user": "me"}, seed=5)
+    entry = engy.journal.last
+    assert (entry.is_body_cut, len(entry.body), entry.body_bytes > 300_000) == (True, 256 * 1024, True)
+    assert f"[body cut: 262144 of {entry.body_bytes} bytes kept]" in str(engy.journal)
+    (seen,) = engy.journal.snapshot()
+    assert (seen["body"], seen["body_cut"]) == (None, {"bytes": entry.body_bytes, "kept": 262_144})
+    with pytest.raises(MockError, match=r"the body of exchange 1 had \d+ bytes, of which the journal keeps"):
+        entry.json()
+    assert engy.asked(field={"seed": 5, "metadata.user": "me"}, says="hello", times=1)
+    assert engy.asked(field={"seed": 6}, times=0) == engy.asked(field={"top_p": 1}, times=0) == []
+
+
+@pytest.mark.parametrize("path", ["pad", "pad.0"])
+def test_what_was_cut_is_not_denied(engy, path):
+    """A field that was too long to be kept is neither there nor absent, unless something else decides."""
+    turn(engy, "hello", pad="x" * 300_000)
+    with pytest.raises(MockError, match="nobody knows 'pad' any more: the body had"):
+        engy.asked(field={path: "x"}, times=0)
+    with pytest.raises(MockError, match="nobody knows 'pad' any more"):
+        engy.asked(lambda request: request.body["pad"] == "x", times=0)
+    assert engy.asked(says="good bye", field={path: "x"}, times=0) == []
+
+
+def test_a_long_body_that_was_refused(engy):
+    """Where nothing was understood, no field is known."""
+    turn(engy, "hello", pad="x" * 300_000, temperature="hot")
+    assert engy.journal.last.status == 400
+    with pytest.raises(MockError, match="nobody knows 'seed' any more"):
+        engy.asked(field={"seed": 5}, times=0)
+
+
+@pytest.fixture
+def forgetful(engy_factory):
+    """A mock whose journal keeps three exchanges and has had five."""
+    engy = engy_factory(settings={"journal_entries": 3})
+    for number in range(5):
+        turn(engy, f"question {number}")
+    return engy
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        lambda engy: engy.asked(times=3),
+        lambda engy: engy.asked(times=5),
+        lambda engy: engy.asked(says="question 0", times=0),
+        lambda engy: engy.asked(at_most=4),
+        lambda engy: engy.asked(at_least=4),
+        lambda engy: engy.asked_in_order({"says": "question 0"}, {"says": "question 3"}),
+        lambda engy: engy.check_prompts(lacks="secret"),
+        lambda engy: engy.check_prompts(has="question"),
+        lambda engy: engy.check_prompts(max_prompt_tokens=1000),
+        lambda engy: engy.check_prompts(keeps_prefix=True),
+        lambda engy: engy.verify(),
+    ],
+)
+def test_nothing_is_expected_of_what_is_forgotten(forgetful, expect):
+    """Q-35: what holds for the rest of a journal need not hold for all: that fails, and says how to keep more."""
+    with pytest.raises(UnmetExpectation, match=r"2 earlier exchanges were dropped .* settings\.journal_entries"):
+        expect(forgetful)
+
+
+def test_what_is_left_proves_what_it_can(forgetful):
+    """More exchanges could not make untrue that there was one; a snapshot counts those that are missing."""
+    assert len(forgetful.asked(says="question 4")) == 1
+    assert len(forgetful.asked_in_order({"says": "question 2"}, {"says": "question 4"})) == 2
+    assert [one.get("dropped") for one in forgetful.journal.snapshot()] == [2, None, None, None]
+
+
+def test_the_room_of_a_journal_is_a_setting(engy):
+    """It may change at any time, and is as before after a reset; the journal itself has no such attribute."""
+    engy.settings.journal_bytes = 1
+    turn(engy, "one")
+    turn(engy, "two")
+    assert (len(engy.journal), engy.journal.lost) == (1, 1)
+    engy.reset()
+    turn(engy, "one")
+    turn(engy, "two")
+    engy.asked(times=2)
+    with pytest.raises(MockError, match="setting journal_entries is 0"):
+        engy.settings.journal_entries = 0
+    with pytest.raises(AttributeError):
+        engy.journal.max_entries = 5

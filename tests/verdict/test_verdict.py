@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engy_mock import EngyMock, MockError, Settings, UnmetExpectation
-from engy_mock.books.journal import Journal
+from engy_mock.books.journal import Journal, Usual
 from engy_mock.verdict.words import WORDS
 from tests.verdict.journals import sent
 
@@ -84,7 +84,7 @@ def test_the_json_is_the_same_in_every_run():
 
 def test_a_journal_that_has_lost_something(quiet):
     """What was dropped may have been anything: the verdict is incomplete, and fails."""
-    quiet.gateway.journal = Journal(max_entries=2)
+    quiet.gateway.journal = Journal(lambda: Usual(journal_entries=2))
     for place in range(3):
         sent(quiet, f"question {place}")
     verdict = quiet.verdict()

@@ -69,7 +69,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("/v1/chat/completions", {"model": "nope", "messages": [{"role": "user", "content": "Hello"}]}),
 ]
 
-PROMISE = "492347b573a07669eba14cee2c1048a154d11c5f7110277f5b713f46c7497378"
+PROMISE = "39deb325355cbc810966b2280e5cb1c71c0cf7b3c8f1a99115030339631c7fc2"
 """Of everything but the values that Faker makes up, which may change with its releases."""
 
 SCRIPT = """

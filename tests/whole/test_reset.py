@@ -47,3 +47,26 @@ def test_what_was_set_before_the_start_stays():
         engy.catalog.mark("mine", is_available=False)
         engy.reset()
         assert engy.catalog.find("mine").is_available
+
+
+def ids_of(engy, paths):
+    """The ids of requests for these paths, asked one after the other."""
+    with engy.http_client() as client:
+        return [client.get(path, headers={"x-api-key": engy.api_key}).headers["x-request-id"] for path in paths]
+
+
+def test_ids_do_not_know_what_was_asked_before_a_reset():
+    """E-14: what was learnt about a path says nothing about the same path with a query."""
+    [fresh] = ids_of(EngyMock(), ["/v1/models?a=b"])
+    used = EngyMock()
+    ids_of(used, ["/v1/models", "/v1/models?a=c"])
+    used.reset()
+    assert ids_of(used, ["/v1/models?a=b"]) == [fresh]
+
+
+def test_ids_are_the_same_in_any_order():
+    """E-14: requests that differ in their query alone draw from the same set of ids, whoever comes first."""
+    paths = ["/v1/models", "/v1/models?a=b", "/v1/models", "/v1/models?a=c", "/v1/models?a=b"]
+    there, back = ids_of(EngyMock(), paths), ids_of(EngyMock(), paths[::-1])
+    assert set(there) == set(back)
+    assert len(set(there)) == len(paths)

@@ -1,6 +1,5 @@
 """One exchange in forms that can be pasted elsewhere."""
 
-from engy_mock.books.entry import MAX_BODY
 from engy_mock.serving.control.exchanges import numbered
 from engy_mock.serving.control.form import Form
 from engy_mock.serving.control.house import House, Order
@@ -25,8 +24,8 @@ class Copies(Form):
 def copies(house: House, order: Order) -> Copies:
     """All three."""
     entry = numbered(house, order.name)
-    if len(entry.body) >= MAX_BODY:
-        complaint = f"its body was longer than {MAX_BODY} bytes, of which the journal keeps the beginning"
+    if entry.is_body_cut:
+        complaint = f"its body was longer than the {len(entry.body)} bytes that the journal keeps"
         return Copies(curl=None, pytest=None, scenario=None, complaint=complaint)
     seed = house.gateway.seed
     again = restaged(entry, seed)

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from engy_mock.books.entry import MAX_BODY, Entry, Fate
+from engy_mock.books.entry import Entry, Fate
 from engy_mock.serving.control.form import MAX_WHOLE, Count, Form
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.watch import Seen
+from engy_mock.vocabulary import json
 from engy_mock.vocabulary.generation import Choice, TokenLogprob
 
 MAX_PAGE = 500
@@ -249,7 +250,7 @@ def _detail(house: House, entry: Entry) -> ExchangeDetail:
     seen = house.watch.of(entry)
     body, text = None, None
     try:
-        body = entry.json() if entry.body else None
+        body = json.read(entry.body) if entry.body else None
     except ValueError:
         text = entry.body.decode("utf-8", "replace")
     generation = entry.generation
@@ -258,7 +259,7 @@ def _detail(house: House, entry: Entry) -> ExchangeDetail:
         headers=dict(entry.headers),
         body=body,
         body_text=text,
-        is_body_cut=len(entry.body) >= MAX_BODY,
+        is_body_cut=entry.is_body_cut,
         mismatches=list(entry.mismatches),
         choices=[] if generation is None else [choice_form(choice) for choice in generation.choices],
         head=None if seen is None else _head(seen).decode("latin-1"),

@@ -19,6 +19,7 @@ from engy_mock.serving.control.form import Form
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.files import read_text
 
 MAX_NAME = 64
 MAX_TEXT = 1024 * 1024
@@ -107,7 +108,7 @@ def show(house: House, order: Order) -> ScenarioDetail:
     name = _checked(order.name)
     scenario = _scenario(house, name)
     path = Path(scenario.source)
-    text = path.read_text(encoding="utf-8") if path.is_file() else None
+    text = read_text(path) if path.is_file() else None
     return ScenarioDetail(**_form(scenario, _scene(house, name)).model_dump(), text=text)
 
 

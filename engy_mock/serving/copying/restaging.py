@@ -16,7 +16,7 @@ from engy_mock.scripting.scenario import from_sheet
 from engy_mock.serving.copying.written import Unreadable, read_fault
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.generation import Choice
+from engy_mock.vocabulary.generation import UNSAID, Choice
 from engy_mock.vocabulary.wire import Call, Repeat, Step, Wait
 
 MAX_SAYS = 80
@@ -126,7 +126,7 @@ def _reply(entry: Entry) -> Any:
     assert entry.generation is not None
     choice: Choice = entry.generation.choices[0]
     said: dict[str, Any] = {}
-    if choice.response is not None:
+    if choice.response is not UNSAID:
         return {"response": choice.response}
     if choice.text or not choice.tool_calls:
         said["text"] = choice.whole_text

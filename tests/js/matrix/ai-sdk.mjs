@@ -3,7 +3,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { AISDKError, generateText, jsonSchema, streamText, tool } from "ai";
 import { gather, serve } from "./lines.mjs";
 
-function call({ fields, origin, apiKey }) {
+function call({ fields, origin, apiKey, maxRetries }) {
   const engy = createOpenAICompatible({ name: "engy", baseURL: `${origin}/v1`, apiKey, includeUsage: !!fields.stream_options });
   const { model, messages, tools, maxOutputTokens, toolChoice, provider } = fields;
   return {
@@ -15,7 +15,7 @@ function call({ fields, origin, apiKey }) {
     maxOutputTokens,
     toolChoice,
     providerOptions: provider && { engy: { provider } },
-    maxRetries: 0,
+    maxRetries,
   };
 }
 

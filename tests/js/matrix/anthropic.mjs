@@ -9,7 +9,7 @@ const FORMS = {
 };
 
 serve(
-  ({ form, fields, origin: baseURL, apiKey, milliseconds: timeout }) =>
-    FORMS[form](new Anthropic({ baseURL, apiKey, timeout, maxRetries: 0, logLevel: "off" }).messages, fields),
+  ({ form, fields, origin: baseURL, apiKey, milliseconds: timeout, maxRetries }) =>
+    FORMS[form](new Anthropic({ baseURL, apiKey, timeout, maxRetries, logLevel: "off" }).messages, fields),
   (error) => error instanceof Anthropic.AnthropicError,
 );

@@ -25,8 +25,13 @@ async function outcome(ask, isOwn, job) {
   try {
     return { said: await ask(job) };
   } catch (error) {
-    return { error: named(error), isOwn: isOwn(error) };
+    return { error: named(error), isOwn: isOwn(error), says: String(error?.message ?? error), status: status(error) };
   }
+}
+
+// The AI SDK keeps what the last attempt met inside the error that tells of all of them.
+function status(error) {
+  return error?.status ?? error?.statusCode ?? error?.lastError?.statusCode;
 }
 
 // Bundlers put underscores before the names of some classes.

@@ -10,7 +10,7 @@ const FORMS = {
 };
 
 serve(
-  ({ form, fields, origin, apiKey, milliseconds: timeout }) =>
-    FORMS[form](new OpenAI({ baseURL: `${origin}/v1`, apiKey, timeout, maxRetries: 0, logLevel: "off" }).chat.completions, fields),
+  ({ form, fields, origin, apiKey, milliseconds: timeout, maxRetries }) =>
+    FORMS[form](new OpenAI({ baseURL: `${origin}/v1`, apiKey, timeout, maxRetries, logLevel: "off" }).chat.completions, fields),
   (error) => error instanceof OpenAI.OpenAIError,
 );

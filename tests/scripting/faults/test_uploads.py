@@ -1,9 +1,12 @@
 """Faults of uploads: answers that do not wait for the body, and invitations that never come."""
 
+import json
+import threading
+
 import httpx2
 import pytest
 
-from engy_mock import EngyMock, MockError
+from engy_mock import EngyMock, Limits, MockError
 from tests.doors.raw import Raw, request
 from tests.scripting.captured import PATHS, ask, body_for
 from tests.scripting.faults.official import HELLO
@@ -143,3 +146,43 @@ async def test_on_a_loop_of_the_test(aiohttp_client):
     headers = {"Authorization": f"Bearer {engy.api_key}"}
     answer = await client.post(PATHS["chat"], json=body_for("chat", stream=False), headers=headers)
     assert answer.status == 429
+
+
+@pytest.mark.parametrize("route", PATHS)
+def test_an_early_answer_inside(engy, route):
+    """A client without a socket is told the same as one with it, whose body is there too late to count."""
+    engy.when().faults("early-response")
+    headers = {"Authorization": f"Bearer {engy.api_key}", "x-api-key": engy.api_key}
+    with engy.http_client() as client:
+        answer = client.post(PATHS[route], json=body_for(route, stream=False), headers=headers)
+    over_a_socket = ask(engy, route, stream=False)
+    assert answer.status_code == over_a_socket.status == 413
+    assert answer.content == over_a_socket.raw.partition(b"\r\n\r\n")[2]
+    entry, other = engy.journal
+    assert (entry.status, entry.body, entry.faults, entry.not_applied) == (413, b"", ("early-response",), ())
+    assert (entry.path, entry.error) == (other.path, other.error)
+
+
+@pytest.mark.parametrize("header", ["X-Plain: a", "X-Odd:  spaced"])
+@pytest.mark.parametrize("is_handed_over", [False, True])
+def test_a_rule_that_is_written_behind_the_head_is_too_late(header, is_handed_over):
+    """On whatever connection, also on one that aiohttp takes over while the body is missing."""
+    body = json.dumps({"model": "glm-5.2", "messages": HELLO}).encode()
+    with EngyMock(limits=Limits(body_seconds=2 if is_handed_over else 60)) as engy, Raw(engy.port) as raw:
+        raw.send(head_of(engy, "chat", header, size=len(body)) + body[:9])
+        waiting = speaker(engy, None)
+        engy.when().faults("early-response")
+        if is_handed_over and header == "X-Plain: a":
+            speaker(engy, waiting)
+        raw.send(body[9:])
+        assert raw.read_answer()[0].startswith(b"HTTP/1.1 200 ")
+        assert engy.journal.last.not_applied
+
+
+def speaker(engy, before):
+    """Who is to answer, once it is another one than before."""
+    while True:
+        found = next(iter(engy._shell.turns.copy()), None)
+        if found is not None and found is not before:
+            return found
+        threading.Event().wait(0.005)
