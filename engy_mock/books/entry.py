@@ -9,6 +9,7 @@ from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Generation, Usage
 from engy_mock.vocabulary.request import GenerationRequest, ToolCall
+from engy_mock.vocabulary.wire import Line
 
 MAX_BODY = 256 * 1024
 
@@ -56,7 +57,8 @@ class Entry:
     not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
     that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
     decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
-    that it keeps, in bytes. `course` is when what of the answer went out.
+    that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
+    asked, where that is known.
     """
 
     number: int
@@ -85,6 +87,7 @@ class Entry:
     weight: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     course: Course = field(default_factory=Course, repr=False, compare=False)
+    line: Line | None = field(default=None, repr=False, compare=False)
 
     @property
     def model(self) -> str | None:

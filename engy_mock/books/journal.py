@@ -31,8 +31,7 @@ def _weight(entry: Entry) -> int:
     """
     weight = 3_000 + len(entry.body) + entry.course.weight
     if entry.request is not None:
-        weight += MAX_BODY if entry.is_body_cut else _weight_of_body(entry.request, entry.body)
-        weight += _weight_of_prompt(entry.request)
+        weight += _weight_of_request(entry.request, entry.body)
     for choice in () if entry.generation is None else entry.generation.choices:
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
         if choice.logprobs or choice.prompt_logprobs:
@@ -42,27 +41,23 @@ def _weight(entry: Entry) -> int:
     return weight
 
 
-def _weight_of_prompt(request: GenerationRequest) -> int:
-    """The texts, tokens and pictures of a request."""
+def _weight_of_request(request: GenerationRequest, body: bytes) -> int:
+    """The same of a request that was understood; without its body as parsed where that was too large."""
     if isinstance(request.prompt, RawPrompt):
         prompts = request.prompt.prompts
         texts = sum([getsizeof(prompt) for prompt in prompts if isinstance(prompt, str)])
-        return texts + sum([48 * len(prompt) for prompt in prompts if not isinstance(prompt, str)])
-    messages = request.messages
-    images = [part for message in messages for part in message.parts if not isinstance(part, str)]
-    weight = sum([getsizeof(message.text) for message in messages]) + 200 * len(messages)
-    return weight + sum([len(image.data) for image in images])
-
-
-def _weight_of_body(request: GenerationRequest, body: bytes) -> int:
-    """A body as parsed, but for the texts of its prompt."""
-    # Counting what stands between values is many times faster than walking through them.
-    weight = 110 * body.count(b'":') + 200 * body.count(b"{") + 90 * body.count(b"[")
-    if isinstance(request.prompt, RawPrompt):
-        texts = sum([len(prompt) for prompt in request.prompt.prompts if isinstance(prompt, str)])
+        weight = texts + sum([48 * len(prompt) for prompt in prompts if not isinstance(prompt, str)])
     else:
-        texts = sum([len(message.text) for message in request.messages])
-    return weight + max(0, len(body) - texts)
+        messages = request.messages
+        texts = sum([getsizeof(message.text) for message in messages])
+        weight = texts + 200 * len(messages)
+        images = [part for message in messages for part in message.parts if not isinstance(part, str)]
+        weight += sum([len(image.data) for image in images])
+    if request.body:
+        # Counting what stands between values is many times faster than walking through them.
+        weight += 110 * body.count(b'":') + 200 * body.count(b"{") + 90 * body.count(b"[")
+        weight += max(0, len(body) - texts)
+    return weight
 
 
 class Room(Protocol):

@@ -28,7 +28,7 @@ from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.patience import Patience, Watched
 from engy_mock.gateway.scenes import Scenes
-from engy_mock.gateway.settings import Settings
+from engy_mock.gateway.settings import Settings as Settings
 from engy_mock.gateway.timing import timing
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
 from engy_mock.model.catalog import Catalog
@@ -168,7 +168,7 @@ class Gateway:
         if self._patience is not None:
             steps = Watched(steps, call, self._patience)
         if origin is None or is_foreign(call, self.settings.allowed_hosts):
-            return steps
+            return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
         return Shared(steps, origin, self.settings.cors_origins)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
@@ -186,6 +186,7 @@ class Gateway:
             headers=harmless(call.headers),
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
+            line=call.line,
         )
         if note is not None:
             note(entry)
@@ -256,15 +257,16 @@ class Gateway:
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""
+        told: tuple[str, ...] = ()
         if isinstance(error, UnmetExpectation):
             # Nothing is broken: who wrote the test is told what did not fit, and so is the client (Q-46).
-            failed = MockFailed(quoted(" ".join(str(error).split()), MAX_REASON))
-            _log.error("%s", failed.message)
+            told = (quoted(" ".join(str(error).split()), MAX_REASON),)
+            _log.error("%s", *told)
         else:
-            failed = MockFailed()
             _log.error("the mock failed on %s %s", call.method, quoted(call.path), exc_info=error)
-        self.defects.append(bare(error) if self.defects else error)  # a test is shown where the first one was
-        return failed
+        # The first is shown to a test; what the others have passed is in the log.
+        self.defects.append(bare(error) if self.defects else error)
+        return MockFailed(*told)
 
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
@@ -356,7 +358,8 @@ class Gateway:
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
-        entry.status, data = 200, json.write(document)
+        entry.status = 200
+        data = json.write(document)
         exchange = Exchange(entry=entry, route=route, account=account, hold=Hold(account, 0))
         if not self._direction.is_idle(call):
             asked = asked_of(call, route, body=said)
@@ -364,8 +367,9 @@ class Gateway:
             if found is not None and isinstance(found.answer, Refusal) and not found.faults:
                 raise found.answer.error(hurries=self.settings.hurries_retries)
             if found is not None and found.faults:
+                answer = found.answer
                 hurries = self.settings.hurries_retries
-                refusal = found.answer.error(hurries=hurries) if isinstance(found.answer, Refusal) else data
+                refusal = answer.error(hurries=hurries) if isinstance(answer, Refusal) else data
                 return self._direction.marred(exchange, refusal, found, asked)
         entry.course.at_once()
         return iter((Whole(exchange.head(JSON), data),))
@@ -395,6 +399,3 @@ class Gateway:
         whole = Whole(head, data)
         entry.course.at_once(whole)
         return iter((whole,))
-
-
-__all__ = ["Gateway", "Settings"]

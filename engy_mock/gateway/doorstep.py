@@ -102,6 +102,7 @@ def _answered(
         rule=rule.description,
         faults=(told(own),),
         plan=f"{mocked.seed}/{hex_id(16, 'plan', request_id, rule.name, told(own))}",
+        line=call.line,
     )
     mocked.journal.add(entry)
     body = route.dialect.error(error, route.surface, request_id)

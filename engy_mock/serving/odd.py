@@ -14,6 +14,7 @@ from engy_mock.serving.shell import Shell, Turn
 from engy_mock.serving.told import Told
 from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest, MockFailed
+from engy_mock.vocabulary.wire import Line
 
 log = logging.getLogger("engy_mock")
 
@@ -23,9 +24,10 @@ class Connection(web.RequestHandler):
 
     `body_since` tells since when the body is missing whose head came before it was handed over.
     `wire` is its transport to the very end: aiohttp forgets one that it has closed, though it may still be there.
+    `line` is what the journal keeps of it.
     """
 
-    __slots__ = ("_has_finished", "_is_deaf", "_shell", "body_since", "head_since", "heard_at", "wire")
+    __slots__ = ("_has_finished", "_is_deaf", "_shell", "body_since", "head_since", "heard_at", "line", "wire")
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
@@ -36,6 +38,7 @@ class Connection(web.RequestHandler):
         self.wire: asyncio.Transport | None = None
         self._has_finished = False
         self._is_deaf = False
+        self.line = Line(self.heard_at)
 
     @property
     def is_closing(self) -> bool:
@@ -162,6 +165,7 @@ class OddServer(web.Server):
         super().connection_lost(handler, exc)
         assert isinstance(handler, Connection)
         handler.wire = None
+        handler.line.closed = monotonic()
         self._keeper.leave(handler)
         self._shell.leases.forget(handler)
 

@@ -318,6 +318,7 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         body=body,
         trouble=trouble,
         authority=absolute[1] if absolute else None,
+        line=getattr(request.protocol, "line", None),  # a test server's own connections have none
     )
 
 

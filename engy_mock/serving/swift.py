@@ -20,7 +20,7 @@ from engy_mock.serving.leaving import GRACE_SECONDS, may_listen_on
 from engy_mock.serving.plain import MAX_HEAD, Top, top
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.vocabulary.clock import Clock, monotonic
-from engy_mock.vocabulary.wire import Call, Lease
+from engy_mock.vocabulary.wire import Call, Lease, Line
 
 if TYPE_CHECKING:
     from engy_mock.serving.odd import Connection
@@ -48,7 +48,10 @@ class House(Protocol):
 
 
 class Swift(asyncio.Protocol):
-    """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body."""
+    """One connection; `heard_at` is when it was last busy, `waits_since` since when it waits for a body.
+
+    `line` is what the journal keeps of it.
+    """
 
     __slots__ = (
         "_awaited",
@@ -66,6 +69,7 @@ class Swift(asyncio.Protocol):
         "_telling",
         "heard_at",
         "is_paused",
+        "line",
         "transport",
         "waits_since",
     )
@@ -73,6 +77,7 @@ class Swift(asyncio.Protocol):
     def __init__(self, house: House, shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         self.transport: asyncio.Transport | None = None
         self.heard_at = monotonic()
+        self.line = Line(self.heard_at)
         self.waits_since: float | None = None
         self.is_paused = False
         self._house = house
@@ -98,6 +103,7 @@ class Swift(asyncio.Protocol):
         """Break off what is being told."""
         if self.transport is not None:
             self.transport = None
+            self.line.closed = monotonic()
             self._house.leave(self)
             self._shell.leases.forget(self)
             if self._telling is not None:
@@ -195,6 +201,7 @@ class Swift(asyncio.Protocol):
         self._house.leave(self)
         other = self._house.other()
         other.body_since = self.waits_since
+        other.line = self.line
         shell.leases.pass_on(self, other)
         transport.set_protocol(other)
         other.connection_made(transport)
@@ -248,6 +255,7 @@ class Swift(asyncio.Protocol):
                 body=body,
                 query=asked.query,
                 trouble=trouble,
+                line=self.line,
             )
             if shell.aside is not None and shell.aside.is_for(call.path):
                 shell.set_aside(self)

@@ -45,22 +45,37 @@ GENERATING = frozenset({"chat", "completions", "messages", "responses", "inferen
 
 
 class Attempt:
-    """A view of one entry of the journal; what it takes to say something is worked out when it is asked for."""
+    """A view of one entry of the journal; what it takes to say something is worked out when it is asked for.
+
+    `wishes` are the waits that it asks for, by the watches they were read by, once somebody has read them.
+    """
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self.number = entry.number
+        self.wishes: dict[object, object] = {}
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """What stands for the request: two attempts at one call have the same."""
-        return digest(self.entry.method, self.entry.path, self.entry.body_bytes, self.entry.body)
+        """What stands for the request and for who sends it: two attempts at one call have the same."""
+        entry = self.entry
+        agent = entry.headers.get("user-agent", "")
+        return digest(entry.method, entry.path, entry.body_bytes, entry.body, entry.account, agent)
 
-    @property
-    def retry_count(self) -> int:
-        """How often the client says it has tried before; 0 also where it says nothing."""
+    @cached_property
+    def count(self) -> int | None:
+        """How often the client says it has tried before; None where it says nothing."""
         said = self.entry.headers.get("x-stainless-retry-count", "")
-        return int(said) if said.isdigit() and len(said) < 6 else 0
+        return int(said) if said.isdigit() and len(said) < 6 else None
+
+    def is_over_before(self, other: "Attempt") -> bool:
+        """Whether it was over for the client when another one came; in a silence only the client knows."""
+        end = self.seen_end
+        return self.state == "silent" or (end is not None and end <= other.entry.course.arrived)
+
+    def shares_line(self, other: "Attempt") -> bool:
+        """Whether both are known to have come on one connection."""
+        return self.entry.line is not None and self.entry.line is other.entry.line
 
     @cached_property
     def transfer(self) -> Transfer | None:
@@ -151,7 +166,7 @@ class Attempt:
         sent = self.entry.course.sent
         return self.entry.client_left and bool(sent) and isinstance(sent[-1], Wait | Repeat)
 
-    @property
+    @cached_property
     def should_retry(self) -> bool | None:
         """What the header `x-should-retry` says; None where it says nothing."""
         said = None if self.transfer is None else self.transfer.header("x-should-retry")
@@ -170,7 +185,7 @@ class Attempt:
         error = found.get("error") if isinstance(found, dict) else None
         return error if isinstance(error, dict) else found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
     def is_retryable(self) -> bool:
         """Whether another attempt may bring an answer."""
         if self.state != "refused":
@@ -179,7 +194,7 @@ class Attempt:
             return self.should_retry
         return self.status in RETRYABLE
 
-    @property
+    @cached_property
     def seen_end(self) -> float | None:
         """When the client may have seen its end at the earliest, on the monotonic clock; None while it lasts."""
         course = self.entry.course

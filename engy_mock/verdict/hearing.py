@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from engy_mock.books.heard import Complaint, Heard
+from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
 
 MAX_CAUSES = 8
 
 _IDS = ("_request_id", "request_id", "id")
 _TEXT_DELTAS = ("output_text.delta", "refusal.delta")
+_OF_ANSWERS = ("choices", "content", "delta", "error", "object", "output", "response", "type", "usage")
 _STATUSES = ("status_code", "status", "code", "http_status")
 
 
@@ -87,7 +89,20 @@ def _texts(said: object) -> list[str]:
     if isinstance(said, list | tuple):
         return _joined([_texts_of_part(part) for part in said])
     found = _texts_of_part(said)
-    return list(found.values()) or [""]
+    return list(found.values()) or [_text_of_data(said)]
+
+
+def _text_of_data(said: object) -> str:
+    """What a client has read out of an answer, as JSON; nothing for answers and events without a text."""
+    names = said if isinstance(said, Mapping) else dir(said)
+    if any(name in names for name in _OF_ANSWERS):
+        return ""
+    dump = getattr(said, "model_dump", None)
+    data = said if isinstance(said, Mapping) else dump(mode="json") if callable(dump) else {}
+    try:
+        return json.write(data).decode() if data else ""
+    except (TypeError, ValueError):
+        return str(data)
 
 
 def _texts_of_part(said: object) -> dict[int, str]:

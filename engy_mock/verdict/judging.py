@@ -6,8 +6,9 @@ from engy_mock.books.entry import Entry
 from engy_mock.books.journal import Journal
 from engy_mock.verdict import retries, silence, tools
 from engy_mock.verdict.attempt import Attempt
-from engy_mock.verdict.call import Call, calls
+from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
+from engy_mock.verdict.grouping import calls
 from engy_mock.verdict.verdict import CallGroup, Outcome, Verdict, check_level
 from engy_mock.verdict.waits import Watches
 from engy_mock.verdict.words import WORDS, FailLevel
@@ -20,7 +21,10 @@ Oracle = Callable[[CallGroup, Sequence[str] | None], object]
 PATIENCE = 30.0
 """So many seconds of silence no client should bear."""
 
-_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "undetectable-damage"})
+_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "undetectable-damage", "made-up-answer"})
+
+_GUESSED_WORDS = frozenset({"answer-altered", "made-up-answer"})
+"""What is told by comparing texts, and left to an oracle that knows better."""
 
 
 def judged(
@@ -39,7 +43,7 @@ def judged(
     now = monotonic()
     watches = Watches(WallClock().now() - now, is_standing=not clock.waits_for_real())
     entries = [entry for entry in journal if entry.number >= since]
-    found = calls(entries, [heard for heard in journal.heard if heard.behind > since])
+    found = calls(entries, [heard for heard in journal.heard if heard.behind > since], watches)
     sent_back = _sent_back(entries)
     findings: list[Finding] = []
     groups: list[CallGroup] = []
@@ -47,6 +51,8 @@ def judged(
         own = list(retries.found_in(call, watches))
         own += silence.found_in(call, sent_back)
         own += _hanging(call, now, patience)
+        if oracle is not None:
+            own = [finding for finding in own if finding.word not in _GUESSED_WORDS]
         outcome = _outcome(call, own)
         if outcome == "gave-up" and retries.may_pass(call.last, watches):
             own.append(_gave_up(call))
@@ -78,13 +84,18 @@ def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
     last, heard = call.last, call.heard
     if last.state in {"silent", "under way"} and heard is None:
         return "hung"
-    if any(finding.word in _SILENT_WORDS for finding in findings):
+    if any(_is_silent(finding) for finding in findings):
         return "silently-wrong"
     if heard is not None and (heard.error is not None or _says_otherwise(call)):
         return "reported"
     if heard is not None or _has_answer(last):
         return "answered" if len(call.tries) == 1 else "recovered"
     return "gave-up"
+
+
+def _is_silent(finding: Finding) -> bool:
+    """Whether it says that the caller has something wrong and does not know it."""
+    return finding.word in _SILENT_WORDS or (finding.word == "answer-altered" and finding.severity == "error")
 
 
 def _says_otherwise(call: Call) -> bool:

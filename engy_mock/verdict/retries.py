@@ -1,18 +1,13 @@
 """What is wrong with how a client tries again: too soon, too often, in vain, or in step with others."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from engy_mock.scripting.refusals import RETRYABLE
 from engy_mock.verdict.attempt import Attempt
-from engy_mock.verdict.call import Call
+from engy_mock.verdict.call import MAX_ATTEMPTS, Call
 from engy_mock.verdict.finding import Finding
-from engy_mock.verdict.waits import Watches, gap, wish
+from engy_mock.verdict.mending import is_mendable, is_permanent, is_spent_quota
+from engy_mock.verdict.waits import AT_ONCE_SECONDS, Watches, gap, wish
 
-MAX_ATTEMPTS = 10
-"""More attempts at one call than this are a storm."""
-
-AT_ONCE_SECONDS = 0.1
 SAME_SHARE, SAME_SECONDS = 0.1, 0.02
 """Waits as alike as this are the same wait; shorter ones than that above are none."""
 
@@ -23,12 +18,6 @@ IN_STEP_SHARE, IN_STEP_SECONDS = 0.01, 0.015
 
 LONG_SECONDS = 60.0
 """Who is asked to wait longer than this may give up without being blamed."""
-
-_QUOTA = re.compile(r"insufficient_quota|quota_exceeded|billing_hard_limit|billing_not_active")
-_PERMANENT = frozenset(
-    {"invalid_request_error", "authentication_error", "permission_error", "not_found_error", "request_too_large"}
-)
-_MENDABLE = frozenset({408, 409, 425, 429})
 
 
 def found_in(call: Call, watches: Watches) -> Iterator[Finding]:
@@ -80,32 +69,12 @@ def in_step(calls: Sequence[Call], watches: Watches) -> Iterator[Finding]:
             yield Finding.of("no-jitter", numbers, evidence, waited=longest, spread=spread)
 
 
-def is_spent_quota(attempt: Attempt) -> bool:
-    """Whether a refusal that might pass says that a quota is used up for good (R-80)."""
-    fields = attempt.error_fields
-    return attempt.status in RETRYABLE and any(
-        _QUOTA.search(str(fields.get(name) or "")) is not None for name in ("code", "type")
-    )
-
-
-def is_permanent(attempt: Attempt) -> bool:
-    """Whether the error inside a failure of the server is one of the request (R-86)."""
-    if attempt.state != "refused" or attempt.status < 500:
-        return False
-    fields = attempt.error_fields
-    numbers = [fields.get(name) for name in ("code", "status", "status_code")]
-    inner = next((one for one in numbers if isinstance(one, int) and 100 <= one <= 599), None)
-    if inner is not None:
-        return 400 <= inner < 500 and inner not in _MENDABLE
-    return fields.get("type") in _PERMANENT
-
-
 def may_pass(attempt: Attempt, watches: Watches) -> bool:
     """Whether a good client would have tried again."""
     asked = wish(attempt, watches)
     if asked is not None and asked.seconds > LONG_SECONDS:
         return False
-    return attempt.is_retryable and not is_spent_quota(attempt) and not is_permanent(attempt)
+    return is_mendable(attempt)
 
 
 def _in_vain(before: Attempt, after: Attempt, watches: Watches) -> Iterator[Finding]:

@@ -7,6 +7,8 @@ from engy_mock.books.heard import Heard
 from engy_mock.verdict.attempt import Attempt, State
 from engy_mock.verdict.call import Call
 from engy_mock.verdict.finding import Finding
+from engy_mock.verdict.likeness import has_same_words, is_excuse, likeness
+from engy_mock.verdict.words import Severity
 from engy_mock.vocabulary.generation import UNSAID
 
 SHOWN = 40
@@ -88,6 +90,9 @@ def _accepted(attempt: Attempt, accepted: Accepted, *, has_finish: bool) -> Iter
     if state == "cut short" and has_finish and reading is not None and reading.is_ended_loosely:
         return  # its reader takes a last event for one that is not closed
     if state not in {"good", "unreadable"} and is_own_words(heard, attempt):
+        if not any(is_excuse(text) for text in heard.texts):
+            how = {**UNFINISHED, **WRONG}.get(state, f"the answer was a {attempt.status}")
+            yield Finding.of("made-up-answer", numbers, f"{how}, and {shown}, of which nothing was sent")
         return
     if state in UNFINISHED and attempt.has_told_its_end:
         yield from _compared(attempt, accepted, numbers)
@@ -125,8 +130,21 @@ def _compared(attempt: Attempt, accepted: Accepted, numbers: tuple[int, ...]) ->
         if attempt.reading is not None and text in [_plain(one) for one in readable]:
             # The wire has it so, and nothing on it says that it is wrong.
             yield Finding.of("undetectable-damage", numbers, f"{accepted.how}: {shown}")
+        elif has_same_words(text, wanted):
+            continue
         elif _has_lost(text, wanted, is_marred=attempt.transfer is not None):
             yield Finding.of("silent-acceptance", numbers, f"the answer is not as it was sent, {shown}")
+        elif wanted:
+            yield from _altered(text, (wanted, *readable), numbers, shown)
+
+
+def _altered(text: str, sent: Sequence[str], numbers: tuple[int, ...], shown: str) -> Iterator[Finding]:
+    """Whether a text was made of none of these; what is too short or too like them to say is worth a warning."""
+    found = {likeness(text, one) for one in sent if one}
+    if "made of it" not in found:
+        severity: Severity = "warning" if "perhaps another" in found else "error"
+        evidence = f"the client says it got another answer than was sent, {shown}"
+        yield Finding.of("answer-altered", numbers, evidence, severity=severity)
 
 
 def _has_lost(text: str, wanted: str, *, is_marred: bool) -> bool:

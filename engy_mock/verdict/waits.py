@@ -14,6 +14,9 @@ GRANTED_SHARE = 0.05
 GRANTED_OF_A_DATE = 0.1
 """The same for dates, which have whole seconds only."""
 
+AT_ONCE_SECONDS = 0.1
+"""Shorter waits than this are none."""
+
 _IN_WORDS = re.compile(r"(?:try again|retry) (?:in|after) (\d+(?:\.\d+)?) ?(ms|mill|s)", re.I)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -42,6 +45,14 @@ class Wish:
 
 def wish(attempt: Attempt, watches: Watches) -> Wish | None:
     """The shortest wait that any hint in a refusal asks for; None where none does."""
+    if watches not in attempt.wishes:
+        attempt.wishes[watches] = _wish(attempt, watches)
+    found = attempt.wishes[watches]
+    assert found is None or isinstance(found, Wish)
+    return found
+
+
+def _wish(attempt: Attempt, watches: Watches) -> Wish | None:
     came = attempt.transfer
     if came is None or attempt.state != "refused":
         return None
@@ -65,6 +76,14 @@ def gap(before: Attempt, after: Attempt, watches: Watches) -> float:
     end = before.seen_end
     real = max(0.0, after.entry.course.arrived - end) if end is not None else 0.0
     return max(real, after.entry.asked_at - before.entry.asked_at) if watches.is_standing else real
+
+
+def is_waited_for(before: Attempt, after: Attempt, watches: Watches) -> bool:
+    """Whether a client that is patient may have made both: it honours a hint, and waits a little without one."""
+    if before.state == "redirected":
+        return True
+    asked = wish(before, watches)
+    return gap(before, after, watches) >= (AT_ONCE_SECONDS if asked is None else asked.least)
 
 
 def _of_seconds(seconds: float, place: str, *, is_in_head: bool = True) -> Wish:

@@ -1,12 +1,20 @@
 """What comes from a socket and what goes to it, without a socket: a `Call` in, `Step`s out."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
 
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Event
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One connection of a client: since when it is open and when it was closed, on the monotonic clock."""
+
+    opened: float
+    closed: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +24,7 @@ class Call:
     `headers` is a mapping that does not regard case, `query` the raw text behind the question mark,
     `authority` the host in the target where one stands in it. Where the
     body could not be read, `trouble` says why; the gateway raises it when its turn comes in the order of
-    refusals.
+    refusals. `line` is the connection on which it came, where that is known.
     """
 
     method: str
@@ -26,6 +34,7 @@ class Call:
     query: str = ""
     trouble: ApiError | None = None
     authority: str | None = None
+    line: Line | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

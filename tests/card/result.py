@@ -92,7 +92,7 @@ def judged(verdict: Verdict, heard: Heard, got: Content, calm: Content, job: Job
     has_asked_anew = len(verdict.groups) > 1 and is_anew(group)
     # An attempt that never got as far as the journal has left its trace in the header of the next one.
     has_recovered = group is not None and (
-        group.outcome == "recovered" or has_asked_anew or Attempt(group.entries[-1]).retry_count > 0
+        group.outcome == "recovered" or has_asked_anew or bool(Attempt(group.entries[-1]).count)
     )
     if (texts(got), tool_calls(got)) != (texts(calm), tool_calls(calm)):
         return Result("passed-on", "", words)

@@ -7,7 +7,7 @@ from multidict import CIMultiDict
 
 from engy_mock import EngyMock
 from engy_mock.books.entry import Entry
-from engy_mock.vocabulary.wire import Call, Wait
+from engy_mock.vocabulary.wire import Call, Line, Wait
 
 PATHS = {
     "chat": "/v1/chat/completions",
@@ -36,19 +36,20 @@ def sent(
     retry_count: int | None = None,
     leaves_after: int | None = None,
     is_over: bool = True,
+    line: Line | None = None,
     **more: Any,
 ) -> Entry:
     """One exchange that begins at this second and lasts so long.
 
     The client leaves after so many steps if that is said; without `is_over` it waits in the silence to which the
-    answer has come.
+    answer has come. `line` is the connection on which it asks.
     """
     headers = CIMultiDict({"Authorization": f"Bearer {engy.api_key}", "Content-Type": "application/json"})
     if retry_count is not None:
         headers["x-stainless-retry-count"] = str(retry_count)
     method = "GET" if endpoint == "models" else "POST"
     body = b"" if method == "GET" else json.dumps(body_of(endpoint, says, more)).encode()
-    steps = engy.gateway.answer(Call(method=method, path=PATHS[endpoint], headers=headers, body=body))
+    steps = engy.gateway.answer(Call(method=method, path=PATHS[endpoint], headers=headers, body=body, line=line))
     for taken, step in enumerate(steps, 1):
         if taken == leaves_after or (not is_over and isinstance(step, Wait)):
             break

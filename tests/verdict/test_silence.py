@@ -112,13 +112,125 @@ def test_a_whole_answer_that_lost_something(quiet):
     assert words(quiet) == ["silent-acceptance"]
 
 
-@pytest.mark.parametrize("said", [TEXT, f"  {TEXT}\n", f"Answer: {TEXT}.", "4 words", "ONE TWO THREE FOUR"])
+@pytest.mark.parametrize("said", [TEXT, f"  {TEXT}\n", f"Answer: {TEXT}.", "ONE TWO THREE FOUR", "three"])
 def test_a_text_made_of_the_answer(quiet, said):
     """What a client makes of a whole answer is its own affair."""
     quiet.when().reply(TEXT)
     sent(quiet)
     quiet.heard(said)
     assert words(quiet) == []
+
+
+RIVERS = "Rivers carry **water** to the sea."
+LONG = "Rivers carry water to the sea, and on their way they feed the fields, the woods and all towns beside them."
+
+
+@pytest.mark.parametrize(
+    ("sent_text", "said"),
+    [
+        (RIVERS, "Rivers carry water to the sea"),
+        (LONG, LONG.rstrip(".")),
+        (RIVERS, "<p>Rivers carry <b>water</b> to the sea.</p>"),
+        (RIVERS, "The model says: rivers carry water to the sea. Ask again?"),
+        ("Tom &amp; Ann", "Tom & Ann said so"),
+        ('{"city": "Z\\u00fcrich", "people": 1.50}', {"people": 1.5, "city": "Zürich"}),
+        ('{"city": "Paris", "people": 2}', '{"people":2,"city":"Paris"}'),
+        ('{"city": "Paris", "people": 2}', {"city": "Paris"}),
+        ("河流把水带到海里。", "河流把水带到海里"),
+    ],
+    ids=str,
+)
+def test_what_clients_make_of_answers(quiet, sent_text, said):
+    """Spaces, marks, letters of another case, words before and behind, data that was parsed: all is made of it."""
+    quiet.when().reply(sent_text)
+    sent(quiet)
+    quiet.heard(said)
+    assert words(quiet) == []
+    assert outcomes(quiet) == ["answered"]
+
+
+@pytest.mark.parametrize(
+    ("sent_text", "said", "severity", "outcome"),
+    [
+        (RIVERS, "Rivers carry milk to the moon.", "error", "silently-wrong"),
+        (RIVERS, "Bridges sway when many people walk in step.", "error", "silently-wrong"),
+        ("河流把水带到海里。", "河流把牛奶带到月亮上。", "error", "silently-wrong"),
+        (RIVERS, "positive", "warning", "answered"),
+        (RIVERS, "6 words", "warning", "answered"),
+        (LONG, "It praises rivers.", "warning", "answered"),
+        (LONG, LONG.replace("towns", "villages"), "warning", "answered"),
+        ('{"city": "Paris", "people": 2}', "A city named Paris has a population of two", "warning", "answered"),
+    ],
+)
+def test_answer_altered(quiet, sent_text, said, severity, outcome):
+    """Another answer is an error; a label, a summary and what is nearly the same may well be meant."""
+    quiet.when().reply(sent_text)
+    sent(quiet)
+    quiet.heard(said)
+    [finding] = quiet.verdict().findings
+    assert (finding.word, finding.severity) == ("answer-altered", severity)
+    assert outcomes(quiet) == [outcome]
+
+
+def test_the_answer_of_another_call(quiet):
+    """A client that mixes up its answers."""
+    for says, text in (("rivers", RIVERS), ("bridges", "Bridges sway when many people walk in step.")):
+        quiet.when(says=says).reply(text)
+        sent(quiet, f"About {says}")
+    quiet.heard(RIVERS, of=quiet.journal[1].request_id)
+    [finding] = quiet.verdict().errors
+    assert (finding.word, finding.exchanges) == ("answer-altered", (1,))
+    assert "'Rivers carry **water** to the sea.' instead of 'Bridges sway" in finding.evidence
+
+
+@pytest.mark.parametrize("said", ["made up answer", "Rivers carry water to the sea.", "N/A", "42"])
+def test_made_up_answer(quiet, said):
+    """A refusal is no answer, and what stands in for one looks like one."""
+    quiet.when().refuse(402)
+    sent(quiet)
+    quiet.heard(said)
+    [finding] = quiet.verdict().findings
+    assert (finding.word, finding.severity) == ("made-up-answer", "warning")
+    assert finding.evidence == f"the answer was a 402, and the client says it got an answer: {said!r}, " + (
+        "of which nothing was sent"
+    )
+    assert outcomes(quiet) == ["silently-wrong"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Sorry, no answer today.",
+        "The model could not be reached.",
+        "Upstream said 402",
+        "Bitte später erneut versuchen.",
+        "抱歉。请稍后再试。",
+    ],
+)
+def test_failures_told_in_own_words(quiet, said):
+    """Words of failure are a report."""
+    quiet.when().refuse(402)
+    sent(quiet)
+    quiet.heard(said)
+    assert words(quiet) == []
+    assert outcomes(quiet) == ["reported"]
+
+
+def test_another_text_than_half_an_answer(quiet):
+    """What came was half an answer, what the caller has is another one."""
+    marred(quiet, *BROKEN[:1])
+    quiet.heard("Bridges sway.")
+    assert words(quiet) == ["made-up-answer"]
+
+
+def test_an_oracle_knows_better_than_a_comparison(quiet):
+    """Whether a text is another answer, a test that knows decides."""
+    quiet.when().reply(RIVERS)
+    sent(quiet)
+    quiet.heard("Rivers carry milk to the moon.")
+    assert words(quiet, oracle=lambda group, texts: None) == []
+    assert words(quiet, oracle=lambda group, texts: "milk") == ["silent-acceptance"]
+    assert words(quiet, ignore=["answer-altered"]) == []
 
 
 def test_undetectable_damage(quiet):
