@@ -5,7 +5,9 @@ runs no tool from broken arguments, and reports what it could not get.
 """
 
 import json
+import os
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator
 from email.utils import parsedate_to_datetime
@@ -13,9 +15,6 @@ from http.client import HTTPException, HTTPMessage
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
-
-from engy_mock import EngyMock
-from engy_mock.faults import Truncate
 
 WEATHER = {
     "type": "function",
@@ -120,6 +119,8 @@ class Assistant:
             raise NoAnswer(f"the connection broke: {error!r}", may_pass=not text and not calls) from error
         if finish is None:
             raise NoAnswer("the answer has no end", may_pass=not text and not calls)
+        if not text and not calls:
+            raise NoAnswer(f"the answer is empty: {finish}", may_pass=False)
         return text, list(calls.values())
 
 
@@ -163,7 +164,11 @@ def _wait(headers: HTTPMessage) -> float | None:
         return None
 
 
-if __name__ == "__main__":
+def demonstrate() -> None:
+    """Ask on a bad day of a mock of one's own, and print the verdict."""
+    from engy_mock import EngyMock
+    from engy_mock.faults import Truncate
+
     with EngyMock() as engy:
         engy.when(says="France").refuse(429, retry_after=0.2, times=1)
         engy.when(says="rivers").reply("Rivers carry water to the sea.", faults=[Truncate(after=3)], times=1)
@@ -175,3 +180,15 @@ if __name__ == "__main__":
                 engy.heard(error=error)
                 print(f"No answer: {error}")
         print(engy.verdict(fail_level="warning").check())
+
+
+if __name__ == "__main__":
+    # `engy-mock campaign -- python examples/careful_client.py` says where the service is; else there is a mock.
+    if "OPENAI_BASE_URL" in os.environ:
+        assistant = Assistant(os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"], timeout=5.0)
+        try:
+            print(assistant.ask("What is the capital of France?"))
+        except NoAnswer as error:
+            sys.exit(f"No answer: {error}")
+    else:
+        demonstrate()

@@ -4,13 +4,11 @@ Each of its faults is a real one, and none shows while all goes well. `careful_c
 """
 
 import json
+import os
 import time
 from collections.abc import Callable
 from typing import Any
 from urllib.request import Request, urlopen
-
-from engy_mock import EngyMock
-from engy_mock.faults import Truncate
 
 WEATHER = {
     "type": "function",
@@ -83,7 +81,11 @@ class Assistant:
         return text, list(calls.values())
 
 
-if __name__ == "__main__":
+def demonstrate() -> None:
+    """Ask on a bad day of a mock of one's own, and print the verdict."""
+    from engy_mock import EngyMock
+    from engy_mock.faults import Truncate
+
     with EngyMock() as engy:
         engy.when(says="France").refuse(429, retry_after=2, times=1)
         engy.when(says="rivers").reply("Rivers carry water to the sea.", faults=[Truncate(after=3)], times=1)
@@ -91,3 +93,12 @@ if __name__ == "__main__":
         for question in ("What is the capital of France?", "What do rivers do?"):
             print(engy.heard(assistant.ask(question)))
         print(engy.verdict(fail_level="warning"))
+
+
+if __name__ == "__main__":
+    # `engy-mock campaign -- python examples/naive_client.py` says where the service is; else there is a mock.
+    if "OPENAI_BASE_URL" in os.environ:
+        assistant = Assistant(os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"])
+        print(assistant.ask("What is the capital of France?"))
+    else:
+        demonstrate()

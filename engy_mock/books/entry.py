@@ -169,7 +169,7 @@ class Entry:
         """
         if self.is_body_cut:
             raise MockError(
-                f"the body of exchange {self.number + 1} had {self.body_bytes} bytes, of which the journal keeps "
+                f"the body of exchange {self.number} had {self.body_bytes} bytes, of which the journal keeps "
                 f"the first {len(self.body)}: what the service understood of it is in its request"
             )
         return json.read(self.body)
@@ -206,8 +206,8 @@ class Entry:
         return found | {name: value for name, value in more.items() if value}
 
     def __str__(self) -> str:
-        """One line for people."""
-        said = [f"{self.number + 1}. {self.method} {self.path}"]
+        """One line for people; the number is the one in the journal, on the page and in verdicts."""
+        said = [f"{self.number}. {self.method} {self.path}"]
         if self.request is not None:
             said.append(f"{self.request.model}{' stream' if self.request.is_streamed else ''}")
             said.append(_short(self.request.last_user_text))

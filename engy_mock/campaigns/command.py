@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -78,8 +78,11 @@ class Commands:
         self._under_way: list[subprocess.Popen[bytes]] = []
         self._is_over = False
 
-    def run(self, environment: Mapping[str, str]) -> Ran:
-        """Run it to its end, or for as long as it may; nothing that it started in its group outlives it."""
+    def run(self, environment: Mapping[str, str], granted: Callable[[], float] = lambda: 0.0) -> Ran:
+        """Run it to its end, or for as long as it may; nothing that it started in its group outlives it.
+
+        `granted` tells how many seconds until now do not count.
+        """
         process = self._start(environment)
         began = monotonic()
         outputs = Output(), Output()
@@ -90,11 +93,13 @@ class Commands:
         ]
         for reader in readers:
             reader.start()
-        exit_code: int | None
+        exit_code: int | None = None
+        may_last = self._timeout
         try:
-            exit_code = process.wait(self._timeout)
-        except subprocess.TimeoutExpired:
-            exit_code = None
+            while exit_code is None and (left := may_last - (monotonic() - began)) > 0:
+                with suppress(subprocess.TimeoutExpired):
+                    exit_code = process.wait(left)
+                may_last = self._timeout + granted()
         finally:
             seconds = monotonic() - began
             _end(process)

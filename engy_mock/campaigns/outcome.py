@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from engy_mock.campaigns.command import Ran
+from engy_mock.campaigns.taken import Taken
 
-Outcome = Literal["answered", "recovered", "reported", "unreported", "silently-wrong", "hung"]
+Outcome = Literal["answered", "recovered", "reported", "waiting", "unreported", "silently-wrong", "hung"]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """From good to bad."""
@@ -43,15 +44,14 @@ class Oracle:
             return "the output is not that of the clean run"
         return None
 
-    def judged(self, ran: Ran, clean: Ran | None, *, is_recovered: bool) -> tuple[Outcome, str]:
+    def judged(self, ran: Ran, clean: Ran | None, taken: Taken, told_to_wait: float = 0.0) -> tuple[Outcome, str]:
         """The outcome, and the reason for it in words."""
+        if ran.exit_code is None and told_to_wait:
+            return "waiting", f"it does as it is told, and waits for {told_to_wait:g} seconds"
         if ran.exit_code is None:
             return "hung", f"not over after {ran.seconds:.0f} seconds"
         if ran.exit_code == 0:
-            complaint = self.complaint(ran, clean)
-            if complaint is not None:
-                return "silently-wrong", f"exit code 0, but {complaint}"
-            return ("recovered", "right in the end") if is_recovered else ("answered", "right")
+            return self._ended_well(ran, clean, taken)
         said = f"exit code {ran.exit_code}"
         if ran.exit_code < 0:
             return "unreported", f"ended by signal {-ran.exit_code}"
@@ -61,3 +61,22 @@ class Oracle:
         if self.errors and not any(text in told for text in self.errors):
             return "unreported", f"{said}, but no word of {' or '.join([repr(text) for text in self.errors]):.120}"
         return "reported", said
+
+    def _ended_well(self, ran: Ran, clean: Ran | None, taken: Taken) -> tuple[Outcome, str]:
+        """The outcome of a run that says that it has an answer."""
+        says_nothing = not ran.stdout.text.strip()
+        if taken.is_dictated and taken.has_answer:
+            # Other words than on a calm day are right today.
+            if says_nothing and clean is not None and clean.stdout.text.strip():
+                return "silently-wrong", "exit code 0, but the output is empty"
+            held = "which is there" if taken.is_printed else "so nothing is expected of the output"
+            right = f"right: the scenario dictates the answer, {held}"
+            return ("recovered" if taken.is_recovered else "answered"), right
+        complaint = self.complaint(ran, clean)
+        if complaint is not None:
+            return "silently-wrong", f"exit code 0, but {complaint}"
+        if taken.has_answer or self.contains or self.equals_clean:
+            return ("recovered", "right in the end") if taken.is_recovered else ("answered", "right")
+        if says_nothing:
+            return "silently-wrong", "exit code 0 without a word, but the last call got no answer"
+        return "reported", "exit code 0, with words of its own in place of an answer"

@@ -52,7 +52,13 @@ def _row(result: Result, y: int, longest: float, most: int, width: int) -> Eleme
     place = OUTCOMES.index(result.outcome)
     x = NAMES + COLUMN * place + COLUMN // 2
     is_bad = result.fails
-    kind = "bad" if result.outcome in BAD or is_bad else "well" if result.outcome != "reported" else "fair"
+    kind = (
+        "bad"
+        if result.outcome in BAD or is_bad
+        else "fair"
+        if result.outcome in ("reported", "waiting")
+        else "well"
+    )
     mark = (
         element("path", d=f"M{x - 5} {middle - 5}l10 10m0 -10l-10 10", class_=f"cross {kind}")
         if is_bad

@@ -8,16 +8,20 @@ from pathlib import Path
 from engy_mock.books.entry import Entry
 from engy_mock.campaigns.clock import FastClock
 from engy_mock.campaigns.command import Commands, Ran
-from engy_mock.campaigns.outcome import BAD, Oracle
+from engy_mock.campaigns.outcome import BAD, Oracle, Outcome
 from engy_mock.campaigns.plan import Plan, reworded
 from engy_mock.campaigns.result import MOST_SHOWN, Case, Result
 from engy_mock.campaigns.saving import save
 from engy_mock.campaigns.shrinking import shrunk
+from engy_mock.campaigns.taken import heard, taken
+from engy_mock.campaigns.waiting import MOST_GRANTED, granted, still_told
 from engy_mock.mock import EngyMock
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.serving.limits import Limits
 from engy_mock.verdict.verdict import Verdict
+from engy_mock.verdict.waits import Watches
 from engy_mock.verdict.words import FailLevel, Severity
+from engy_mock.vocabulary.clock import WallClock, monotonic
 from engy_mock.vocabulary.errors import MockError
 
 CALM = Case(name="calm")
@@ -28,6 +32,9 @@ LEVELS: Mapping[FailLevel, frozenset[Severity]] = {
     "never": frozenset(),
 }
 """The findings that fail a case, by level."""
+
+TAKEN_FOR_WHOLE = frozenset({"truncated-accepted", "silent-acceptance"})
+"""The findings that say that what a command printed is no answer."""
 
 MARGIN = 60.0
 """A silence without end lasts so many seconds longer than the command may."""
@@ -104,7 +111,7 @@ class Campaign:
         return replace(found, shrunk=small, saved=None if saved is None else str(saved))
 
     def _run(self, case: Case, clean: Result | None) -> Result:
-        limits = Limits(stall_seconds=self.timeout + MARGIN)
+        limits = Limits(stall_seconds=self.timeout + MOST_GRANTED + MARGIN)
         clock = FastClock(self.time_scale)
         with EngyMock(
             seed=self.seed,
@@ -117,23 +124,38 @@ class Campaign:
                 engy.scenario(case.scenario)
             if case.plan is not None:
                 engy.scenario(case.plan.scenario())
-            ran = self.commands.run(self._variables(engy))
+            watches = Watches(WallClock().now() - monotonic(), is_standing=False)
+            ran = self.commands.run(
+                self._variables(engy), lambda: granted(tuple(engy.journal), watches, monotonic())
+            )
+            told_to_wait = still_told(tuple(engy.journal), watches, monotonic()) if ran.exit_code is None else 0.0
             if engy.gateway.defects:
                 raise MockError(f"{case.name}: the mock failed: {engy.gateway.defects[0]!r:.300}")
             entries = tuple(engy.journal)
             verdict = engy.verdict(fail_level=self.fail_level, ignore=self.ignore)
-        return self._judged(case, ran, entries, verdict, clean)
+            if ran.exit_code == 0:
+                # Who prints something and ends well takes it for the answer: that is what it has heard.
+                for said in heard(verdict.groups, ran.stdout.text):
+                    engy.gateway.journal.hear(said)
+                verdict = engy.verdict(fail_level=self.fail_level, ignore=self.ignore)
+            scenes = engy.gateway.scenes.stage.scenes
+        rules = [rule for scene in scenes for rule in scene.scenario.all_rules]
+        is_recovered = clean is not None and len(entries) > len(clean.entries)
+        found = taken(verdict.groups, rules, ran.stdout.text, is_recovered=is_recovered)
+        outcome, reason = self.oracle.judged(ran, None if clean is None else clean.ran, found, told_to_wait)
+        wrong = [finding for finding in verdict.errors if finding.word in TAKEN_FOR_WHOLE]
+        if ran.exit_code == 0 and wrong and outcome != "silently-wrong":
+            outcome, reason = "silently-wrong", f"exit code 0, but {wrong[0].evidence}"
+        return self._judged(case, ran, entries, verdict, outcome, reason)
 
     def _judged(
-        self, case: Case, ran: Ran, entries: Sequence[Entry], verdict: Verdict, clean: Result | None
+        self, case: Case, ran: Ran, entries: Sequence[Entry], verdict: Verdict, outcome: Outcome, reason: str
     ) -> Result:
-        is_recovered = clean is not None and len(entries) > len(clean.entries)
-        outcome, reason = self.oracle.judged(ran, None if clean is None else clean.ran, is_recovered=is_recovered)
         is_unmet = self.oracle.must_answer and outcome not in ("answered", "recovered")
-        if is_unmet and outcome == "reported":
+        if is_unmet and outcome in ("reported", "waiting"):
             reason += ", and no answer"
         # What the verdict cannot know is what the command told its user.
-        findings = [one for one in verdict.findings if outcome != "reported" or one.word != "gave-up"]
+        findings = [one for one in verdict.findings if outcome in BAD or one.word != "gave-up"]
         levels = LEVELS[self.fail_level]
         failing = tuple(dict.fromkeys([one.word for one in findings if one.severity in levels]))
         return Result(

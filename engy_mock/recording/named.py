@@ -1,7 +1,7 @@
 """Secrets that a text itself gives a name: parameters, assignments, and fields of JSON inside of texts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from engy_mock.vocabulary.credentials import TEXTS, WORDS, is_field, is_parameter, looks_like_one, parameters
 
@@ -62,8 +62,11 @@ def _assigned(text: str) -> Iterator[Span]:
 
 
 def _fields(text: str) -> Iterator[Span]:
+    seen = 0
     for found in _NAMED.finditer(text):
         name = found["name"]
+        if found.start() < seen:
+            continue  # what stands inside of something hidden is hidden
         if not is_field(name) and name.lower() not in TEXTS:
             continue
         value = _TEXT.match(text, found.end())
@@ -76,13 +79,13 @@ def _fields(text: str) -> Iterator[Span]:
         if number is not None:
             yield *number.span(), FIELD, found["quote"]
         elif text[found.end() : found.end() + 1] in ("[", "{"):
-            yield from _inside(text, found.end(), found["quote"])
+            seen = yield from _inside(text, found.end(), found["quote"])
 
 
-def _inside(text: str, start: int, quote: str) -> Iterator[Span]:
-    """The texts and numbers of a list or an object that stands under the name of a secret; a schema has none."""
+def _inside(text: str, start: int, quote: str) -> Generator[Span, None, int]:
+    """The texts and numbers of what stands under the name of a secret, but of no schema; returns where it ends."""
     if _SCHEMA.match(text, start):
-        return
+        return start
     depth, at, end = 0, start, min(len(text), start + MOST_INSIDE)
     while at < end:
         if text[at] in "[{":
@@ -90,7 +93,7 @@ def _inside(text: str, start: int, quote: str) -> Iterator[Span]:
         elif text[at] in "]}":
             depth -= 1
             if depth == 0:
-                return
+                return at
         elif text.startswith(quote, at):
             close = text.find(quote, at + len(quote))
             close = end if close < 0 else close
@@ -103,3 +106,4 @@ def _inside(text: str, start: int, quote: str) -> Iterator[Span]:
             yield *number.span(), FIELD, quote
             at = number.end() - 1
         at += 1
+    return at

@@ -9,6 +9,12 @@ from engy_mock.scripting.mistakes import MistakenFile, Mistakes
 from engy_mock.scripting.notation import Place, Sheet
 from engy_mock.vocabulary.errors import did_you_mean, quoted
 
+DOES = ("reply", "refuse", "let_through", "faults", "delay", "pace")
+"""The keys by which a rule does something; it needs one."""
+
+HARMLESS = "cache-cold"
+"""A fault that may befall any request, in the place of one that cannot be read."""
+
 
 def checked(sheet: Sheet, mistakes: Mistakes) -> ScenarioForm:
     """The form that a file fills, without what is wrong with it; raises MistakenFile if nothing is left."""
@@ -35,7 +41,7 @@ def checked(sheet: Sheet, mistakes: Mistakes) -> ScenarioForm:
 
 
 def _without(form: dict[Any, Any], place: Place) -> dict[Any, Any]:
-    """A file or a phase of it without what stands at a place: a rule goes as a whole, or else a key.
+    """A file or a phase of it without the key that stands at a place; what is right of a rule stays.
 
     Something harmless takes the place of a rule or a phase, so that those behind it keep their numbers.
     """
@@ -45,10 +51,24 @@ def _without(form: dict[Any, Any], place: Place) -> dict[Any, Any]:
         return {key: value for key, value in form.items() if key != first}
     number = int(rest[0])
     item = items[number]
-    other: dict[Any, Any] = {"reply": ""} if first == "rules" else {"name": f"mistaken-{number}"}
+    other = _rule_without(item, tuple(rest[1:])) if first == "rules" else {"name": f"mistaken-{number}"}
     if first == "phases" and isinstance(item, dict) and rest[1:] and rest[1] in item and rest[1] != "name":
         other = _without(item, tuple(rest[1:]))
     return {**form, first: [*items[:number], other, *items[number + 1 :]]}
+
+
+def _rule_without(rule: Any, place: Place) -> dict[Any, Any]:
+    """A rule without the key or the fault that stands at a place in it."""
+    if not isinstance(rule, dict) or not place:
+        return {"reply": ""}
+    first, *rest = place
+    faults = rule.get("faults")
+    if first == "faults" and rest and isinstance(faults, list):
+        number = int(rest[0])
+        return {**rule, "faults": [*faults[:number], HARMLESS, *faults[number + 1 :]]}
+    left = {key: value for key, value in rule.items() if key != first}
+    # What was wrong may have been what the rule does: that is not missing, too.
+    return left if any(left.get(key) for key in DOES) else {**left, "reply": ""}
 
 
 def _complaint(found: Any, place: Place) -> str:

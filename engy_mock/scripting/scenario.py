@@ -49,6 +49,11 @@ class Scenario:
     phases: tuple[Phase, ...] = ()
     sheet: Sheet | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Its rules with those of all its phases."""
+        return (*self.rules, *[rule for phase in self.phases for rule in phase.rules])
+
     def at(self, *place: str | int) -> str:
         """A place as messages name it: file, line and key."""
         return (self.sheet or Sheet(self.source, None)).at(place)

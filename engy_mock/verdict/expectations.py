@@ -86,7 +86,7 @@ def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list
         entry = next((one for one in entries if not _reasons(conditions_, one)), None)
         if entry is None:
             said = _described((), steps[place])
-            behind = f" behind exchange {met[-1].number + 1}" if met else ""
+            behind = f" behind exchange {met[-1].number}" if met else ""
             losses = f"; {journal.losses}" if journal.lost else ""
             raise UnmetExpectation(
                 f"expected {said} as step {place + 1} of {len(steps)}{behind}{losses}"
@@ -113,7 +113,7 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
         elif rule.used == 0:
             complaints.append(f"{rule.description} was never used")
     for entry in journal:
-        complaints += [f"exchange {entry.number + 1}: fault {one!r} changed nothing" for one in entry.not_applied]
+        complaints += [f"exchange {entry.number}: fault {one!r} changed nothing" for one in entry.not_applied]
     if journal.lost:
         complaints.append(journal.losses)
     if complaints:

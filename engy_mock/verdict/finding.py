@@ -54,8 +54,8 @@ class Finding:
         }
 
     def __str__(self) -> str:
-        """Two lines for people; exchanges are counted from 1, as the journal prints them."""
-        where = ", ".join([str(number + 1) for number in self.exchanges])
+        """Two lines for people; exchanges have the numbers of the journal."""
+        where = ", ".join([str(number) for number in self.exchanges])
         measured = ", ".join([f"{name.replace('_', ' ')} {value:.3g} s" for name, value in self.measured.items()])
         said = f"{self.severity} {self.word} (exchange {where}): {self.evidence}"
         return f"{said}{f' ({measured})' if measured else ''}\n    {self.advice}"

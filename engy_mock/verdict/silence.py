@@ -65,7 +65,7 @@ def found_in(call: Call, sent_back: Mapping[str, Sequence[int]]) -> Iterator[Fin
     text = last.texts[0] if last.texts else ""
     later = tuple([number for number in sent_back.get(text, ()) if number > last.number])
     if text and later:
-        accepted = Accepted(last.texts[:1], f"exchange {later[0] + 1} sends it back as an answer", later[:1])
+        accepted = Accepted(last.texts[:1], f"exchange {later[0]} sends it back as an answer", later[:1])
         yield from _accepted(last, accepted, has_finish=False)
 
 

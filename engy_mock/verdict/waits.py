@@ -46,16 +46,17 @@ class Wish:
 def wish(attempt: Attempt, watches: Watches) -> Wish | None:
     """The shortest wait that any hint in a refusal asks for; None where none does."""
     if watches not in attempt.wishes:
-        attempt.wishes[watches] = _wish(attempt, watches)
+        attempt.wishes[watches] = min(wishes(attempt, watches), key=lambda one: one.least, default=None)
     found = attempt.wishes[watches]
     assert found is None or isinstance(found, Wish)
     return found
 
 
-def _wish(attempt: Attempt, watches: Watches) -> Wish | None:
+def wishes(attempt: Attempt, watches: Watches) -> list[Wish]:
+    """The waits that the hints in a refusal ask for, which may argue with each other."""
     came = attempt.transfer
     if came is None or attempt.state != "refused":
-        return None
+        return []
     found = []
     milliseconds = _number(came.header("retry-after-ms"))
     if milliseconds is not None:
@@ -68,7 +69,7 @@ def _wish(attempt: Attempt, watches: Watches) -> Wish | None:
         found.append(dated)
     if not found and came.header("retry-after-ms") is None and said is None:
         found += _in_body(attempt)
-    return min(found, key=lambda one: one.least, default=None)
+    return found
 
 
 def gap(before: Attempt, after: Attempt, watches: Watches) -> float:

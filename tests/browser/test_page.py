@@ -89,6 +89,8 @@ def test_a_morning_of_a_front_end_developer(served, context, tab, pytester, tmp_
     switch.click()
     expect(switch).to_have_attribute("aria-checked", "true")
     expect(tab.locator(".rules")).to_contain_text("cut after=3")
+    tab.get_by_label("Filter scenarios").fill("nothing is called this")
+    expect(tab.get_by_text("None fits the filter.")).to_be_visible()
 
     tab.get_by_role("link", name="Playground", exact=True).click()
     tab.get_by_role("button", name="Send").click()

@@ -197,6 +197,114 @@ def test_a_command_that_never_ends(run, tmp_path):
     assert is_gone(int((tmp_path / "child").read_text()))
 
 
+DICTATING = """
+description: Another answer than on a calm day.
+rules:
+  - {times: 1, refuse: 503}
+  - reply: Rivers carry water to the sea.
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "reason"),
+    [
+        (f"print({PARIS[:-1]}, attempts=3))", "recovered", "dictates the answer, which is there"),
+        (f"print('Paris' in {PARIS[:-1]}, attempts=3))", "recovered", "so nothing is expected of the output"),
+        (f"print({PARIS[:-1]}, attempts=3).partition('Rivers')[0])", "silently-wrong", "but the output is empty"),
+    ],
+)
+def test_dictated_answers_are_right(run, tmp_path, code, outcome, reason):
+    """Where the scenario says what is answered, nobody can print what a calm day brings."""
+    (tmp_path / "dictating.yaml").write_text(DICTATING)
+    contains = () if "in" in code.split("(")[1] else ("--contains", "Paris")
+    run(code, "--scenario", "dictating.yaml", *contains, "--equals-clean", "--json", "report.json")
+    (result,) = json.loads((tmp_path / "report.json").read_text())["results"]
+    assert result["outcome"] == outcome
+    assert reason in result["reason"]
+    assert result["fails"] == (outcome == "silently-wrong")
+
+
+def test_a_refused_answer_is_not_dictated(run, tmp_path):
+    """What never came through excuses nothing."""
+    (tmp_path / "dictating.yaml").write_text(DICTATING + "    faults: [{kind: refuse-late}]\n")
+    (tmp_path / "dictating.yaml").write_text("description: x\nrules: [{reply: One two., faults: [200-html]}]\n")
+    code = f"try:\n    print({PARIS})\nexcept ValueError:\n    print('sorry')"
+    code, printed, _ = run(code, "--scenario", "dictating.yaml", "--contains", "Paris")
+    assert (code, outcomes(printed)) == (1, [("dictating", "silently-wrong")])
+    assert "the output lacks 'Paris'" in printed
+
+
+STREAMING = """
+import json, os, urllib.request
+headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+body = {"model": "glm-5.2", "stream": True, "messages": [{"role": "user", "content": "The capital of France?"}]}
+text = ""
+try:
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    for line in urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)):
+        try:
+            text += json.loads(line[6:])["choices"][0]["delta"].get("content") or ""
+        except (ValueError, LookupError):
+            pass
+except OSError:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "last", "outcome", "words"),
+    [
+        ("no-finish-reason", "print('Answer:', text)", "silently-wrong", {"truncated-accepted"}),
+        ("{kind: truncate, after: 14}", "print(text)", "silently-wrong", {"truncated-accepted"}),
+        ("{kind: fail, after: 14}", "print(text)", "silently-wrong", {"silent-acceptance"}),
+        ("{kind: fail, after: 0}", "print(text or 'sorry')", "reported", set()),
+        ("{kind: fail, after: 0}", "print(text)", "silently-wrong", {"gave-up"}),
+        ("html-error", "print(text or 'sorry')", "reported", set()),
+        ("crlf", "print(text)", "answered", set()),
+    ],
+)
+def test_what_is_printed_is_taken_for_the_answer(run, tmp_path, fault, last, outcome, words):
+    """A command that ends well and prints what has no end has heard it, as `engy.heard` is told in pytest."""
+    (tmp_path / "broken.yaml").write_text(f"description: x\nrules: [{{faults: [{fault}]}}]\n")
+    run(STREAMING + last, "--scenario", "broken.yaml", "--json", "report.json")
+    (result,) = json.loads((tmp_path / "report.json").read_text())["results"]
+    assert (result["outcome"], {one["word"] for one in result["findings"]}) == (outcome, words)
+    assert result["fails"] == (outcome == "silently-wrong")
+
+
+def test_time_that_is_granted_does_not_count():
+    """A command may last longer by the seconds in which it was told to wait."""
+    late = [sys.executable, "-S", "-c", "import time; time.sleep(0.4)"]
+    assert Commands(late, 0.1).run(os.environ, lambda: 60.0).exit_code == 0
+    assert Commands(late, 0.1).run(os.environ, lambda: 0.1).exit_code is None
+
+
+WAITING = """
+import json, os, time, urllib.error, urllib.request
+headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+messages = [{"role": "user", "content": "The capital of France?"}]
+body = json.dumps({"model": "glm-5.2", "messages": messages}).encode()
+while True:
+    try:
+        url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers))
+        break
+    except urllib.error.HTTPError as refusal:
+        time.sleep(float(refusal.headers["Retry-After"]))
+print(json.load(answer)["choices"][0]["message"]["content"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seconds", "outcome"), [(6, "recovered"), (86400, "waiting")])
+def test_who_waits_as_he_is_told_does_not_hang(run, tmp_path, seconds, outcome):
+    """The timeout stands still meanwhile; a wait of a day is not sat through, and no fault of the client."""
+    rule = f"{{times: 1, refuse: {{status: 429, retry_after: {seconds}}}}}"
+    (tmp_path / "busy.yaml").write_text(f"description: x\nrules: [{rule}]\n")
+    code, printed, _ = run(WAITING, "--scenario", "busy.yaml", "--timeout", "5", "--contains", "Paris")
+    assert (code, outcomes(printed)) == (0, [("busy", outcome)])
+
+
 def test_cases_in_parallel_are_told_in_order(run, tmp_path):
     """With several jobs the same comes out, in the same order; only what was measured differs."""
     reports = []

@@ -1,6 +1,8 @@
 """The clients in `examples/` in campaigns, which find what is wrong with the naive one alone."""
 
 import importlib.util
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from engy_mock import EngyMock, Limits, ToolCall
 from engy_mock.campaigns import profile
 from engy_mock.campaigns.drawing import drawn
+from engy_mock.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = range(24)
@@ -84,3 +87,14 @@ def test_campaigns_find_at_least_six_faults_and_none_in_the_mended_twin(running)
     for plan in plans:
         mended = verdict(running, CAREFUL, plan, timeout=0.5)
         assert mended.errors == (), f"{plan.name}: {plan}\n{mended}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "fails"), [("naive_client", True), ("careful_client", False)])
+def test_the_command_line_tells_them_apart(name, fails, capsys):
+    """As scripts they take address and key from the environment, so that one line shows what each of them does."""
+    options = ["--seeds", "12", "--timeout", "20", "--contains", "Paris"]
+    code = main(["campaign", *options, "--", sys.executable, str(EXAMPLES / f"{name}.py")])
+    printed = capsys.readouterr().out
+    assert code == fails, printed
+    assert bool(re.search("silently-wrong .* truncated-accepted", printed)) == fails, printed

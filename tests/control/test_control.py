@@ -1,8 +1,10 @@
 """The control API shows and changes one mock, and says what is wrong with what it does not take."""
 
+import re
+
 import pytest
 
-from engy_mock import EngyMock, WallClock
+from engy_mock import EngyMock, ToolCall, WallClock
 from tests.control.conftest import Caller
 
 
@@ -86,7 +88,7 @@ def test_scenarios_go_on_and_off(ask):
     assert begun["text"].startswith("description: Refuses first")
     assert ask.chat().status_code == 429
     [rule] = ask("GET", "rules")["rules"]
-    assert (rule["scenario"], rule["used"], rule["has_answer"]) == ("phases", 1, True)
+    assert (rule["scenario"], rule["used"], rule["answer"]) == ("phases", 1, "refuse 429")
     assert ask("PUT", "scenarios/phases", {"phase": "well"})["phase"] == "well"
     assert ask.chat().status_code == 200
     assert ask("PUT", "scenarios/phases", {"phase": "refusing"})["phase"] == "refusing"
@@ -308,3 +310,24 @@ def test_mistakes_are_explained(ask, method, path, body, status, message):
     error = ask(method, path, body, status=status)["error"]
     assert error["status"] == status
     assert message in error["message"]
+
+
+def test_rules_tell_what_they_say(ask):
+    """A refusal is one, and a reply has its words; what only mars an answer says nothing of its own."""
+    ask("PUT", "scenarios/busy-hour", {})
+    ask.engy.when().reply(["One.", "Two."])
+    ask.engy.when().reply("word " * 50)
+    ask.engy.when().reply(tool_calls=[ToolCall("get_weather", city="Paris")])
+    ask.engy.when().refuse(503)
+    ask.engy.when().let_through()
+    ask.engy.when().reply(lambda request: "Hello.")
+    ask.engy.when().faults("crlf")
+    one, long, call, refusal, free, function, fault, *others = [
+        rule["answer"] for rule in ask("GET", "rules")["rules"]
+    ]
+    assert one == 'reply "One.", then 1 more'
+    assert re.fullmatch('reply "word word .{,60}…"', long)
+    assert call == 'reply get_weather({"city":"Paris"})'
+    assert (refusal, free, fault) == ("refuse 503", "let_through", None)
+    assert function == "reply by <lambda>"
+    assert "refuse 429 retry_after=1.0" in others or "refuse 429 retry_after=1" in others

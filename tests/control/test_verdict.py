@@ -21,7 +21,7 @@ def test_the_verdict(ask):
     assert found["outcomes"] == {"recovered": 1}
     assert [one["word"] for one in found["findings"]] == ["retried-non-retryable"]
     assert found["calls"][0]["statuses"] == [401, 200]
-    assert "error retried-non-retryable (exchange 1, 2): a 401 was tried again" in found["text"]
+    assert "error retried-non-retryable (exchange 0, 1): a 401 was tried again" in found["text"]
 
 
 def test_its_query(ask):
@@ -53,6 +53,19 @@ def test_what_was_heard(ask, said, found):
 def test_what_cannot_be_heard(ask, said):
     ask("POST", "heard", said, status=400)
     assert ask.engy.journal.heard == ()
+
+
+def test_an_exchange_has_one_number_everywhere(ask):
+    """The same in the journal of a test, on the page, in texts of the verdict, and in copies: counted from 0."""
+    bad_day(ask)
+    told = ask("GET", "verdict")
+    number = told["findings"][0]["exchanges"][1]
+    assert number == 1
+    assert "retried-non-retryable (exchange 0, 1)" in told["text"]
+    assert ask.engy.journal[number].number == number
+    assert str(ask.engy.journal).splitlines()[number].startswith("1. POST /v1/chat/completions")
+    assert ask("GET", f"journal/{number}")["number"] == number
+    assert f"def test_exchange_{number}(engy)" in ask("GET", f"copies/{number}")["pytest"]
 
 
 def test_the_command_line(capsys):

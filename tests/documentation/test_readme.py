@@ -12,6 +12,7 @@ import pytest
 from engy_mock.campaigns import profile
 from engy_mock.campaigns.drawing import drawn
 from engy_mock.cli import main
+from engy_mock.scripting import forms
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -117,3 +118,25 @@ def test_the_commands_are_one_line_each():
         (command,) = marked(mark)
         assert command.count("\n") == 1
         assert command.rstrip().endswith(ending)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *(forms.WhenForm, forms.ReplyForm, forms.ToolCallForm, forms.UsageForm, forms.RefuseForm, forms.RuleForm),
+        *(forms.ScenarioForm, forms.ModelForm, forms.TermsForm, forms.PhaseForm, forms.UntilForm),
+    ],
+)
+def test_every_key_stands_in_a_table(form):
+    """Whoever writes rules and scenarios finds all keys at one place."""
+    rows = [line for line in README.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    told = set(re.findall(r"`(\w+)`", "\n".join(rows))) | {"when"}
+    assert {field.alias or name for name, field in form.model_fields.items()} <= told
+
+
+def test_the_table_of_contents_leads_to_all_headings():
+    """In their order, by the anchors that forges make of them."""
+    text = BLOCK.sub("", README.read_text(encoding="utf-8"))
+    titles = re.findall(r"^##+ (.+)$", text, re.MULTILINE)
+    anchors = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+    assert re.findall(r"\[([^\]]+)\]\(#([\w-]+)\)", text) == list(zip(titles, anchors, strict=True))

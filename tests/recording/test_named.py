@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engy_mock.recording import secrets
+from engy_mock.recording import named, secrets
 from engy_mock.recording.cassette import read
 from engy_mock.recording.documents import clean_value
 from engy_mock.recording.leaks import leaks
@@ -167,6 +167,20 @@ def test_what_only_speaks_of_secrets(text):
     """Prose and programs stay as they are."""
     assert secrets.clean(text) == text
     assert clean_value({"content": text}) == {"content": text}
+
+
+def test_what_stands_inside_of_something_hidden_is_looked_at_once(monkeypatch):
+    """Names within names cost no more than one of them."""
+    looked = []
+    plain = named._inside
+
+    def counted(text, start, quote):
+        looked.append(start)
+        return plain(text, start, quote)
+
+    monkeypatch.setattr(named, "_inside", counted)
+    secrets.clean('"api_key":{"a":' * 1500)
+    assert len(looked) <= 1 + len('"api_key":{"a":' * 1500) // named.MOST_INSIDE
 
 
 def test_an_aws_secret_beside_its_id():

@@ -11,6 +11,8 @@ import yaml
 from engy_mock import EngyMock, MockError
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.gateway.settings import described
+from engy_mock.scripting.mistakes import MistakenFile
+from engy_mock.scripting.scenario import from_file
 from engy_mock.scripting.schema import schema
 from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
@@ -199,6 +201,9 @@ ALL_OF_THEM = [
     "line 4, models.glm-5.22: unknown model 'glm-5.22'. Did you mean 'glm-5.2'?",
     "line 6, rules[0].when.endpoint: chatt is not allowed: ",
     "line 6, rules[0].when.sys: unknown key 'sys'. Did you mean 'says'?",
+    "line 7, rules[0].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
+    "line 7, rules[0].faults[0].rate: reset: rate is 2: ",
+    "line 7, rules[0].faults[1]: unknown fault kind 'rest'. Did you mean 'reset'?",
     "line 8, rules[1].refuse: header 'x'",
     "line 9, rules[1].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
     "line 9, rules[1].faults[0].rate: reset: rate is 2: ",
@@ -221,6 +226,47 @@ def test_all_mistakes_are_told_at_once(folder):
     found = sorted(line.removeprefix(f"{path}, ") for line in lines)
     assert len(found) == len(ALL_OF_THEM)
     for line, wanted in zip(found, sorted(ALL_OF_THEM), strict=True):
+        assert line.startswith(wanted), line
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (
+            "{faults: [{kind: reset, afer: 3}], repply: hi}",
+            [
+                "rules[0].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
+                "rules[0].repply: unknown key 'repply'. Did you mean 'reply'?",
+            ],
+        ),
+        (
+            "{times: 0, reply: x, refuse: 429}",
+            [
+                "rules[0].times: 0 is not",
+                "rules[0]: a rule has one of reply, refuse, let_through, not reply and ref",
+            ],
+        ),
+        (
+            "{faults: [{after: 1}, rest], when: {says: 1}}",
+            [
+                "rules[0].faults[0].kind: kind is missing",
+                "rules[0].faults[1]: unknown fault kind 'rest'. Did you mean 'reset'?",
+                "rules[0].when.says: 1 is not allowed",
+            ],
+        ),
+        ("{repply: hi}", ["rules[0].repply: unknown key 'repply'. Did you mean 'reply'?"]),
+        ("{fault: [reset], tmes: 1}", ["rules[0].fault: unknown", "rules[0].tmes: unknown"]),
+        ("hi", ["rules[0]: hi is not allowed"]),
+    ],
+)
+def test_all_of_a_rule_is_looked_at(folder, rule, said):
+    """What is right about a rule is checked further, though another key of it is wrong; nothing is told twice."""
+    path = written(folder, "rule", f"description: x\nrules: [{rule}]\n")
+    with pytest.raises(MistakenFile) as caught:
+        from_file(path)
+    found = sorted(one.partition("line 2, ")[2] for one in caught.value.mistakes)
+    assert len(found) == len(said), found
+    for line, wanted in zip(found, said, strict=True):
         assert line.startswith(wanted), line
 
 

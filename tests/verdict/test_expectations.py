@@ -39,7 +39,7 @@ def test_asked_gives_what_fits(engy):
         (lambda engy: engy.asked(stream=True, model="kimi-k3"), ["stream is False, not True; model is glm-5.2"]),
         (
             lambda engy: engy.asked_in_order({"says": "Spain"}, {"says": "France"}),
-            ["as step 2 of 2 behind exchange 2", "France"],
+            ["as step 2 of 2 behind exchange 1", "France"],
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_verify_wants_faults_applied(engy):
     """D-8: a fault that found no place fails the verification."""
     engy.when().faults("stall-with-comments")
     turn(engy, "whole")
-    with pytest.raises(UnmetExpectation, match="exchange 1: fault 'stall-with-comments' changed nothing"):
+    with pytest.raises(UnmetExpectation, match="exchange 0: fault 'stall-with-comments' changed nothing"):
         engy.verify()
 
 
@@ -213,7 +213,7 @@ def test_a_body_that_is_too_long_says_so(engy):
     assert f"[body cut: 262144 of {entry.body_bytes} bytes kept]" in str(engy.journal)
     (seen,) = engy.journal.snapshot()
     assert (seen["body"], seen["body_cut"]) == (None, {"bytes": entry.body_bytes, "kept": 262_144})
-    with pytest.raises(MockError, match=r"the body of exchange 1 had \d+ bytes, of which the journal keeps"):
+    with pytest.raises(MockError, match=r"the body of exchange 0 had \d+ bytes, of which the journal keeps"):
         entry.json()
     assert engy.asked(field={"seed": 5, "metadata.user": "me"}, says="hello", times=1)
     assert engy.asked(field={"seed": 6}, times=0) == engy.asked(field={"top_p": 1}, times=0) == []

@@ -115,7 +115,7 @@ def test_shown(engy):
     )
     result.assert_outcomes(passed=2, failed=1, errors=2)
     text = result.stdout.str()
-    assert "no rule answers 1. POST /v1/chat/completions" in text
+    assert "no rule answers 0. POST /v1/chat/completions" in text
     assert "when(says='never') was never used" in text
     assert "engy_mock: what reached the mock" in text
     assert "'what was said'" in text
@@ -143,7 +143,7 @@ def test_failed(engy):
 """
     )
     result.assert_outcomes(passed=2, failed=1, errors=1)
-    assert "error retried-non-retryable (exchange 1, 2): a 401 was tried again" in result.stdout.str()
+    assert "error retried-non-retryable (exchange 0, 1): a 401 was tried again" in result.stdout.str()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_retry_after_ignored_is_told_with_what_was_measured(quiet):
         "the 429 comes with a hint, Retry-After asks for 2 s, and the next attempt came sooner"
     )
     assert finding.measured == {"asked_for": 2.0, "waited": pytest.approx(0.5)}
-    assert "error retry-after-ignored (exchange 1, 2)" in str(finding)
+    assert "error retry-after-ignored (exchange 0, 1)" in str(finding)
     assert "waited 0.5 s" in str(finding)
     assert "measured" not in finding.snapshot()
 

@@ -267,7 +267,7 @@ def test_half_an_answer_in_the_next_request(quiet):
     sent(quiet, messages=conversation("Hello", "one two", "And then?"), at=1)
     [error] = quiet.verdict().errors
     assert (error.word, error.exchanges) == ("truncated-accepted", (0, 1))
-    assert "exchange 2 sends it back as an answer" in error.evidence
+    assert "exchange 1 sends it back as an answer" in error.evidence
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pydantic import Field
 from engy_mock.scripting import notation
 from engy_mock.scripting.fault import told
 from engy_mock.scripting.library import NAME, Library
+from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.scenario import Scenario, from_file, from_sheet
 from engy_mock.scripting.stage import Scene
@@ -20,9 +21,12 @@ from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.files import read_text
+from engy_mock.vocabulary.generation import Reply
 
 MAX_NAME = 64
 MAX_TEXT = 1024 * 1024
+MOST_SHOWN = 60
+"""So many characters of a reply are shown."""
 
 
 class ScenarioForm(Form):
@@ -58,7 +62,10 @@ class Begin(Form):
 
 
 class RuleForm(Form):
-    """One rule: where it comes from, how often it has been used, and its faults as scenario files write them."""
+    """One rule: where it comes from, how often it has been used, and its faults as scenario files write them.
+
+    `answer` is what it says, in the words of journals: `refuse 429`, `reply "One two."`; null if it only mars.
+    """
 
     name: str
     description: str
@@ -67,7 +74,7 @@ class RuleForm(Form):
     times: int | None
     rate: float
     faults: list[str]
-    has_answer: bool
+    answer: str | None
 
 
 class RuleList(Form):
@@ -234,5 +241,32 @@ def _rule(rule: Rule, scenario: str | None) -> RuleForm:
         times=rule.times,
         rate=rule.rate,
         faults=[told(own) for own in rule.faults],
-        has_answer=bool(rule.answers),
+        answer=_answer(rule),
     )
+
+
+def _answer(rule: Rule) -> str | None:
+    """What a rule says: its first answer, and how many follow."""
+    if not rule.answers:
+        return None
+    first, more = rule.answers[0], len(rule.answers) - 1
+    if isinstance(first, Refusal):
+        said = f"refuse {first.status}"
+        said += "" if first.retry_after is None else f" retry_after={first.retry_after}"
+    elif isinstance(first, Reply):
+        said = f"reply {_said(first)}"
+    elif rule.lets_through:
+        said = "let_through"
+    else:
+        said = f"reply by {getattr(first, '__name__', 'a function')}"
+    return f"{said}, then {more} more" if more else said
+
+
+def _said(reply: Reply) -> str:
+    """A reply on one line, cut where it is long."""
+    if reply.tool_calls:
+        return ", ".join([f"{call.name}({call.arguments})" for call in reply.tool_calls])[:MOST_SHOWN]
+    if reply.text is None:
+        return "in the model's own words"
+    text = " ".join(reply.text.split())
+    return f'"{text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"}"'

@@ -80,9 +80,10 @@ export class ScenariosView {
       this.#on,
       scenarios.filter(({ is_on: isOn }) => isOn).map((one) => this.#row(one)),
     );
+    const others = scenarios.filter((one) => !one.is_on && fits(one)).map((one) => this.#row(one));
     refill(
       this.#off,
-      scenarios.filter((one) => !one.is_on && fits(one)).map((one) => this.#row(one)),
+      others.length ? others : element("p", { class: "empty" }, words.length ? "None fits the filter." : "None."),
     );
     refill(
       this.#rules,
@@ -229,7 +230,7 @@ function ruleOf(rule) {
     span({ class: "quote" }, rule.description),
     " ",
     rule.faults.map((fault) => span({ class: "tag bad" }, fault)),
-    rule.has_answer && span({ class: "tag" }, "answers"),
+    rule.answer !== null && span({ class: "tag" }, rule.answer),
     rule.rate < 1 && span({ class: "tag" }, `rate ${rule.rate}`),
     span({ class: "muted small" }, used),
   );
