@@ -137,7 +137,7 @@ class Files:
         settings = engy.settings
         settings.allowed_hosts = frozenset(self.options["allow-host"])
         settings.cors_origins = frozenset(self.options["cors-origin"])
-        settings.scenario_header = bool(self.options["scenario-header"])
+        settings.scenario_header = frozenset(self.options["scenario-header"])
         settings.answers = self.options["answers"]
         for name, value in settings_of(self.options["pace"]).items():
             setattr(settings, name, value)

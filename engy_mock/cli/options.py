@@ -148,8 +148,9 @@ OPTIONS = (
     ),
     Option(
         name="scenario-header",
-        shape="switch",
-        help="let a request ask for a scenario of its own by the header X-Engy-Mock-Scenario",
+        shape="list",
+        metavar="SCENARIO",
+        help="let a request ask for this scenario, or for any (*), by X-Engy-Mock-Scenario; may be repeated",
     ),
     Option(
         name="scenarios",

@@ -101,7 +101,7 @@ def made(files: Files) -> EngyMock:
         allowed_hosts=frozenset(options["allow-host"]),
         cors_origins=frozenset(options["cors-origin"]),
         hurries_retries=False,
-        scenario_header=bool(options["scenario-header"]),
+        scenario_header=frozenset(options["scenario-header"]),
         answers=options["answers"],
         **settings_of(options["pace"]),
     )

@@ -358,8 +358,7 @@ class Gateway:
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
         document = page.answer(call, name, said, desk)
-        entry.status = 200
-        data = json.write(document)
+        entry.status, data = 200, json.write(document)
         exchange = Exchange(entry=entry, route=route, account=account, hold=Hold(account, 0))
         if not self._direction.is_idle(call):
             asked = asked_of(call, route, body=said)

@@ -21,12 +21,13 @@ from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.rules import Chosen, Used
 from engy_mock.scripting.script import Script
 from engy_mock.scripting.stage import Stage
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation
+from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import hex_id
 from engy_mock.vocabulary.wire import Call, Step
 
+ANY = "*"
 SCENARIO = "X-Engy-Mock-Scenario"
 """The header by which one request asks for a scenario, where that is allowed."""
 
@@ -84,6 +85,7 @@ class Direction:
         aside: Stage | None = None
         name = asked.headers.get(SCENARIO)
         if name is not None and asked.refused is None and self._mocked.settings.scenario_header:
+            check_choice(name, self._mocked.settings.scenario_header)
             try:
                 aside = self._mocked.scenes.aside(name)
             except MockError as error:
@@ -210,3 +212,10 @@ def with_call_ids(generation: Generation, request_id: str) -> Generation:
             for choice in generation.choices
         ),
     )
+
+
+def check_choice(name: str, allowed: bool | frozenset[str]) -> None:
+    """Raise InvalidRequest for a scenario that a request may not choose (Q-27)."""
+    if not isinstance(allowed, bool) and name not in allowed and ANY not in allowed:
+        known = ", ".join(sorted(allowed))
+        raise InvalidRequest(f"{SCENARIO}: '{quoted(name)}' is none that a request may choose, but {known}")

@@ -36,7 +36,8 @@ class Settings:
     of a worker only while the clock stands.
     `strict_tools`: responses refuse tools that are no functions. `max_images`, `max_image_bytes`: the most
     pictures in a request, and the most bytes of one. `scenario_header`: a request may ask for a
-    scenario of its own by `X-Engy-Mock-Scenario`. `strict`: a request that no rule answers is a
+    scenario of its own by `X-Engy-Mock-Scenario`, for one of these, or, if true or `*`, for any.
+    `strict`: a request that no rule answers is a
     mistake of the test, and the model says nothing of its own. `prompt_cache`: prompts are remembered.
     `workers`: what the pretend workers can promise. `capacity`: so many requests of all accounts together
     are answered at once, None for any number. `overflow_wording`: whose phrase refuses a prompt that does not
@@ -59,7 +60,7 @@ class Settings:
     strict_tools: bool = False
     max_images: Annotated[int, Limits(ge=0)] = MAX_IMAGES
     max_image_bytes: Annotated[int, Limits(ge=0)] = MAX_IMAGE_BYTES
-    scenario_header: bool = False
+    scenario_header: bool | frozenset[str] = False
     strict: bool = False
     prompt_cache: bool = True
     workers: tuple[Worker, ...] = WORKERS

@@ -54,6 +54,8 @@ class Library:
                     raise MockError(f"{path}: leads out of its folder")
                 return path
         known = self.names()
+        if name in known:
+            raise MockError(f"the scenario {name!r} is no file that can be read")
         hint = did_you_mean(name, known) or (
             " `engy-mock scenarios list` shows those that there are; folders of your own are named by "
             "scenario_folders=, or --scenarios."

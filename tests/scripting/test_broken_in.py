@@ -86,3 +86,33 @@ def test_a_scenario_cannot_lead_out_of_its_folder(tmp_path):
     (inside / "link.yaml").symlink_to(tmp_path / "outside.yaml")
     with pytest.raises(MockError, match="leads out of its folder"):
         EngyMock(scenario_folders=[inside], scenarios=["link"])
+
+
+@pytest.mark.parametrize(
+    ("allowed", "chosen", "status"),
+    [
+        (False, "outer", 200),
+        (True, "outer", 503),
+        (frozenset({"*"}), "outer", 503),
+        (frozenset({"outer"}), "outer", 503),
+        (frozenset({"inner", "else"}), "outer", 400),
+        (frozenset({"outer"}), "unknown", 400),
+        (frozenset({"outer"}), "/etc/outer", 400),
+        (frozenset(), "outer", 200),
+    ],
+)
+def test_a_request_chooses_among_those_that_it_may(tmp_path, allowed, chosen, status):
+    """Q-27: what is not listed is refused, whether or not there is such a scenario, and without any path."""
+    (tmp_path / "outer.yaml").write_text("description: x\nrules: [{refuse: 503}]\n")
+    with EngyMock(scenario_folders=[tmp_path], settings=Settings(scenario_header=allowed)) as engy:
+        headers = {"Authorization": f"Bearer {engy.api_key}", "X-Engy-Mock-Scenario": chosen}
+        answer = httpx2.post(f"{engy.origin}{PATHS['chat']}", headers=headers, json=body_for("chat", stream=False))
+    assert answer.status_code == status
+    assert str(tmp_path) not in answer.text
+
+
+def test_what_has_the_name_of_a_scenario_but_is_no_file(tmp_path):
+    """Nobody is told that the name he wrote is the one that he meant."""
+    (tmp_path / "queue.yaml").mkdir()
+    with pytest.raises(MockError, match=r"the scenario 'queue' is no file that can be read$"):
+        EngyMock(scenario_folders=[tmp_path]).scenario("queue")
