@@ -16,7 +16,7 @@ class VerdictQuery(Form):
     """What counts: from which exchange on, how bad a finding fails, which words are left out (between commas)."""
 
     fail_level: Literal["error", "warning", "never"] = "error"
-    ignore: Annotated[str, Field(max_length=1000)] = ""
+    ignore: Annotated[str, Field(max_length=1000, pattern="^[a-z, -]*$")] = ""
     patience: Annotated[float, Field(ge=0, le=1e9)] = 30.0
     since: Count = 0
 
