@@ -75,7 +75,7 @@ def test_an_included_scenario_that_is_none(odd, tmp_path):
     outer = tmp_path / "outer.yaml"
     outer.write_text("description: x\ninclude: [odd]\nrules: [{reply: x}]\n", encoding="utf-8")
     library = Library()
-    with pytest.raises(MockError, match="there is no scenario 'odd'"):
+    with pytest.raises(MockError, match="the scenario 'odd' is no file that can be read"):
         list(library.with_included(library.named(outer)))
 
 

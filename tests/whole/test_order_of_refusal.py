@@ -125,7 +125,11 @@ def requests_per_minute(draft: Draft) -> None:
 
 
 def tokens_per_minute(draft: Draft) -> None:
-    draft.gateway.accounts.default.tokens_per_minute = 3
+    account = draft.gateway.accounts.default
+    requests = account.requests_per_minute
+    account.requests_per_minute, account.tokens_per_minute = None, 350_000
+    account.hold(0, prompt_tokens=350_000).settle(0)
+    account.requests_per_minute = requests
 
 
 def balance(draft: Draft) -> None:
@@ -157,7 +161,7 @@ WORDS = {
     "capacity": "capacity is exhausted",
     "concurrency": "concurrency limit of 1 reached",
     "requests_per_minute": "limit of 1 requests per minute reached",
-    "tokens_per_minute": "limit of 3 tokens per minute reached",
+    "tokens_per_minute": "limit of 350000 tokens per minute reached",
     "balance": "0 available",
 }
 """What each cause is known by."""

@@ -500,7 +500,7 @@ def test_cancel_unnoticed_at_the_socket(engy: EngyMock, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Planned, "close", noted)
     engy.when().reply(
-        "one two three four", faults=["cancel-unnoticed", {"kind": "stall", "after": 1, "seconds": 1e9}]
+        "one two three four", faults=["cancel-unnoticed", {"kind": "stall", "after": 1, "seconds": 600}]
     )
     raw = Raw(engy.port)
     headers = (f"Authorization: Bearer {engy.api_key}", "Content-Type: application/json")

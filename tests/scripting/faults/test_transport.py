@@ -216,7 +216,7 @@ ROWS = (
         headers=("Accept-Encoding: gzip, zstd;q=0.9",),
     ),
     Row(kind="double-content-encoding", check=is_packed("gzip, gzip")),
-    Row(kind="slow-headers", given={"seconds": 3600}, check=is_late),
+    Row(kind="slow-headers", given={"seconds": 600}, check=is_late),
     Row(kind="dribble", given={"size": 7, "seconds": 60}, check=dribbles(7)),
     Row(kind="dribble", check=dribbles(16)),
     Row(kind="early-hints", check=hints),
