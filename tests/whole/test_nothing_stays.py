@@ -48,7 +48,7 @@ def refusals():
 
 @pytest.fixture
 def kept(_no_collector):
-    """How many refusals have stayed since the test began; the last of a connection may wait for its next request."""
+    """How many refusals have stayed since the test began; the last of a connection may wait for its successor."""
     before = refusals()  # tests that ran earlier may keep theirs
     return lambda: refusals() - before
 
