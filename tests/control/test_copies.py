@@ -176,9 +176,8 @@ def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
     tests, scenarios = [], []
     for name in Library().names():
         engy = EngyMock(control=True, scenarios=[name])
-        for number in range(4):
-            for path in BODIES:
-                provoke(engy, path, stream=bool(number % 2) and path != "/v1/completions", seed=number)
+        for number, path in enumerate(BODIES):
+            provoke(engy, path, stream=bool(number % 2) and path != "/v1/completions", seed=number)
         for entry, one in zip(engy.journal, copies(engy), strict=True):
             tests.append(one["pytest"])
             scenarios.append(one["scenario"])
