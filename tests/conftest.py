@@ -54,6 +54,15 @@ def _stays_on_this_machine() -> Iterator[None]:
     assert not wanted, f"only this machine may be reached, not {wanted}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tests_inside_of_tests_begin_at_once() -> Iterator[None]:
+    """What strangers bring along for pytest takes seconds to load: a pytest that a test starts does without."""
+    strangers = ("hypothesispytest", "langsmith_plugin", "schemathesis")
+    os.environ["PYTEST_ADDOPTS"] = " ".join([f"-p no:{name}" for name in strangers])
+    yield
+    del os.environ["PYTEST_ADDOPTS"]
+
+
 SAMPLED = {
     "tests/clients/test_errors_and_retries.py::test_each_status": 4,
     "tests/clients/test_openai_chat.py::test_a_stream_folds_to_the_whole_answer": 4,

@@ -35,15 +35,17 @@ def test_every_block_has_a_mark_that_something_runs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", marked("test"))
-def test_tests_of_the_readme_pass(block, pytester):
-    """A reader who copies a test sees it pass."""
-    pytester.makepyfile(block)
+def test_tests_of_the_readme_pass(pytester):
+    """A reader who copies a test sees it pass; all of them in one run, as a file each."""
+    blocks = marked("test")
+    pytester.makepyfile(**{f"test_block_{place}": block for place, block in enumerate(blocks)})
     pytester.makeini(
         "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
     )
-    wanted = len(re.findall(r"^(?:async )?def test_", block, re.MULTILINE))
-    wanted += sum(int(seeds) - 1 for seeds in re.findall(r"engy_campaign\(seeds=(\d+)", block))
+    wanted = 0
+    for block in blocks:
+        wanted += len(re.findall(r"^(?:async )?def test_", block, re.MULTILINE))
+        wanted += sum(int(seeds) - 1 for seeds in re.findall(r"engy_campaign\(seeds=(\d+)", block))
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=wanted)
 
