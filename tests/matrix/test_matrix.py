@@ -19,7 +19,7 @@ def measuring():
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize("client", PACKAGES)
 def test_clients_are_as_on_the_page(measuring, client):
-    """D-7: each client meets another third of the kinds. One of another release may do otherwise than the page says."""
+    """D-7: each client meets another third of the kinds. One of another release may do otherwise than it says."""
     text = page.PAGE.read_text("utf-8")
     if not installed(client):
         pytest.fail(f"{client} is missing: run `npm install --prefix tests/js`", pytrace=False)
