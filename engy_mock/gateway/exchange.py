@@ -46,8 +46,7 @@ class Exchange:
 
     `prepared` is None where nothing is asked of a model, or where the call was refused before that was known;
     `is_streamed` then says what the client waits for. `timing` is how long the answer takes, None for no time.
-    `crowd` counts the calls that are being answered, and those
-    of the same key.
+    `crowd` counts the calls that are being answered, and those of the same key.
     """
 
     entry: Entry
