@@ -20,6 +20,7 @@ FAILURE_CODES = {402: "rate_limit_exceeded", 429: "rate_limit_exceeded"}
 """The published code of a failure by its status; others are the fault of the prompt or of the server."""
 
 _BARE_TOOL = {"type": "function", "name": "", "description": None, "parameters": None, "strict": None}
+_BARE_SCHEMA = {"type": "json_schema", "name": "", "description": None, "schema": None, "strict": False}
 _ID_DIGITS = 24
 
 
@@ -181,7 +182,10 @@ def _in_force(wished: float | None, default: float) -> float:
 
 def _text(sent: Mapping[str, Any]) -> dict[str, Any]:
     """The field `text` as sent, with the published defaults."""
-    return {"format": sent.get("format") or {"type": "text"}, "verbosity": sent.get("verbosity") or "medium"}
+    wished = sent.get("format") or {"type": "text"}
+    if wished["type"] == "json_schema":
+        wished = {**_BARE_SCHEMA, **wished, "strict": wished.get("strict") or False}
+    return {"format": wished, "verbosity": sent.get("verbosity") or "medium"}
 
 
 def _tools(sent: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

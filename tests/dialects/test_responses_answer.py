@@ -138,7 +138,8 @@ def test_the_least_answer():
     assert b": " not in data.replace(b"France is", b""), "E-10"
 
 
-FORMAT = {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": True}
+FORMAT = {"type": "json_schema", "name": "n", "description": "d", "schema": {"type": "object"}, "strict": True}
+BARE_FORMAT = {"type": "json_schema", "name": "n", "schema": {"type": "object"}}
 SHELL = {"type": "function", "name": "shell", "description": "d", "parameters": {"type": "object"}}
 
 REPEATED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -173,6 +174,11 @@ REPEATED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "E-182a tools of other types are left out",
         {"tools": [{"type": "web_search"}, SHELL, {"type": "custom", "name": "x"}]},
         {"tools": [{**SHELL, "strict": None}]},
+    ),
+    (
+        "formats with every field of a published one",
+        {"text": {"format": BARE_FORMAT}},
+        {"text": {"format": {**BARE_FORMAT, "description": None, "strict": False}, "verbosity": "medium"}},
     ),
     (
         "tools with every field of a published one",

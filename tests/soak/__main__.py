@@ -80,12 +80,14 @@ class Served:
     def end(self) -> None:
         """End it."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._process.stdout.close()
 
 
 async def soak(served: Served, options: argparse.Namespace, report: Report) -> None:
