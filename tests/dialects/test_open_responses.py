@@ -1,8 +1,8 @@
 """Responses by the published rules of Open Responses: their types, what they try, and their states.
 
 Two of the published rules the service does not follow: there is no `[DONE]` behind the last event (E-187), and the
-events of reasoning have the names that OpenAI gives them (E-188). It has nothing that needs a state, files or tools
-of the server.
+events of reasoning have the names that OpenAI gives them (E-188). It has nothing that needs a state, files or
+tools of the server.
 """
 
 import json

@@ -15,7 +15,7 @@ PATIENCE = 30
 """Seconds that the test waits for an answer; nothing that ends takes so long."""
 
 HINTED = "early-hints"
-"""The fault after which `http.client` leaves, as it takes a 103 for the answer: how much is sent is left to chance."""
+"""The fault after which `http.client` leaves, as it takes a 103 for the answer: how much is sent is a chance."""
 
 SILENCE = 1
 """Seconds after which it takes an answer for one that never ends."""
