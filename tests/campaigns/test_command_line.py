@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -422,12 +423,14 @@ def test_a_broken_off_campaign_leaves_nothing_behind(tmp_path):
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         stderr=subprocess.PIPE,
+        # Where the tests run in the background, the signal of Ctrl-C is ignored, and so it would be there.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     watched = tmp_path / "pid"
     while not watched.exists() and process.poll() is None:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.2)
-    process.send_signal(2)
+    process.send_signal(signal.SIGINT)
     process.wait(60)
     assert process.stderr.read().decode().count("Traceback") == 0
     process.stderr.close()

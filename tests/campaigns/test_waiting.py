@@ -23,7 +23,10 @@ def quiet():
         (5, [2], 50, 7),
         (5, [0.1, 0.2, 0.3], 0.4, 0.4),
         (5, [8, 16], 18, 12),
-        (86_400, [], 50_000, MOST_GRANTED),
+        (600, [], 50_000, MOST_GRANTED),
+        (400, [400], 900, MOST_GRANTED),
+        (601, [], 50_000, 0),
+        (86_400, [], 50_000, 0),
     ],
 )
 def test_waits_as_told(quiet, seconds, attempts, now, wanted):
@@ -42,8 +45,20 @@ def test_the_longest_of_several_hints_counts(quiet):
     assert granted(quiet.journal, WATCHES, 70) == pytest.approx(60, abs=0.05)
 
 
-@pytest.mark.parametrize(("seconds", "now", "wanted"), [(86_400, 700, 86_400), (5, 700, 0), (900, 1000, 0)])
-def test_waits_that_no_campaign_sits_through(quiet, seconds, now, wanted):
+@pytest.mark.parametrize(
+    ("seconds", "attempts", "now", "wanted"),
+    [
+        (86_400, [], 5, 86_400),
+        (86_400, [], 700, 86_400),
+        (5, [], 700, 0),
+        (900, [], 1000, 0),
+        (400, [], 300, 0),
+        (400, [400], 700, 400),
+    ],
+)
+def test_waits_that_no_campaign_sits_through(quiet, seconds, attempts, now, wanted):
+    """A single one that is too long, or the last one of too many."""
     quiet.when().refuse(429, retry_after=seconds)
-    sent(quiet, at=0, lasts=0)
+    for at in [0, *attempts]:
+        sent(quiet, at=at, lasts=0)
     assert still_told(quiet.journal, WATCHES, now) == wanted
