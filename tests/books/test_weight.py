@@ -39,6 +39,7 @@ def told(engy, path, document):
     return engy.journal.last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "document"),
     [

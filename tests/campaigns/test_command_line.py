@@ -97,6 +97,7 @@ def test_a_client_that_reports(run):
 ALL_REPORTS = ("--html", "out/page.html", "--junit", "out/junit.xml", "--json", "out/report.json")
 
 
+@pytest.mark.slow
 def test_a_client_that_is_silently_wrong(run, tmp_path):
     """It is found, made small, kept, and told in every report; the line that repeats it does."""
     code, printed, _ = run(
@@ -184,6 +185,7 @@ def is_gone(process: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_command_that_never_ends(run, tmp_path):
     """It hangs, and is ended with all that it has started."""
     child = "import subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\n"
@@ -206,6 +208,7 @@ rules:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "outcome", "reason"),
     [
@@ -252,6 +255,7 @@ except OSError:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "last", "outcome", "words"),
     [
@@ -306,6 +310,7 @@ def test_who_waits_as_he_is_told_does_not_hang(run, tmp_path, seconds, outcome):
     assert (code, outcomes(printed)) == (0, [("busy", outcome)])
 
 
+@pytest.mark.slow
 def test_cases_in_parallel_are_told_in_order(run, tmp_path):
     """With several jobs the same comes out, in the same order; only what was measured differs."""
     reports = []
@@ -323,6 +328,7 @@ def test_cases_in_parallel_are_told_in_order(run, tmp_path):
     assert [one["name"] for one in reports[0]["results"]] == ["spent-quota", "empty-0", "empty-1", "empty-2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "options", "said"),
     [

@@ -94,6 +94,7 @@ def test_each_seed_is_a_run_and_a_failure_tells_how_to_repeat_it(run):
     assert sum("def test_naive" in line for line in result.outlines) == 1
 
 
+@pytest.mark.slow
 def test_a_replay_is_the_same_run(run):
     """One item, the same plan by its digest, the same failure, the same exchanges."""
     result = run(NAIVE)
@@ -255,6 +256,7 @@ def test_mistakes_of_the_marker(run, pytester):
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_an_unused_plugin_loads_nothing_of_it(run, pytester):
     """Who has no campaign does not pay for any."""
     pytester.makepyfile(

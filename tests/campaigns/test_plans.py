@@ -39,6 +39,7 @@ def test_a_seed_is_a_plan():
     assert len({plan.digest for plan in plans}) == 40
 
 
+@pytest.mark.slow
 def test_a_seed_is_the_same_plan_in_every_process():
     """Neither the process nor its hash seed has a say (D-3)."""
     code = (

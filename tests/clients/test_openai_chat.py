@@ -110,6 +110,7 @@ def test_a_stream_folds_to_the_whole_answer(engy, client, model, extra):
     assert stream[-2].model_extra["x_engy"]["charged_micro"] == whole.model_extra["x_engy"]["charged_micro"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", SETTINGS)
 def test_answers_fit_the_strict_types(engy, extra):
     """Every field of every answer is one that the released package knows, of its type."""

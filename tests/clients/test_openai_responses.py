@@ -140,6 +140,7 @@ def test_a_stream_folds_to_the_whole_answer(engy: EngyMock, client: OpenAI, mode
     assert [event.sequence_number for event in events] == list(range(len(events)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", SETTINGS)
 def test_answers_fit_the_strict_types(engy: EngyMock, extra: dict[str, Any]):
     """R-9, R-10: every field of every document and event is one that the released package knows."""

@@ -318,6 +318,7 @@ def rewritten(stream: bytes, way: str) -> bytes:
     return stream
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["LF", "CRLF", "comments"])
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_framings(engy: EngyMock, client: SGPClient, way: str, size: int):

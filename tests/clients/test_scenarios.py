@@ -284,6 +284,7 @@ def test_agent_session(engy: EngyMock):
     assert [message.stop_reason, len(engy.journal)] == ["end_turn", 3]
 
 
+@pytest.mark.slow
 @pytest.mark.engy(scenario="markdown-tour")
 def test_markdown_tour(engy: EngyMock, patient: OpenAI):
     """Twelve stops one after the other, the same by what is asked for, streamed to the letter; then the model."""
@@ -333,6 +334,7 @@ TRIPS = {("bom", "messages"), ("event-without-data", "chat")}
 """What official clients of today do not read, though the standard allows it."""
 
 
+@pytest.mark.slow
 @pytest.mark.engy(scenario="sse-torture")
 def test_sse_torture(engy: EngyMock, patient: OpenAI):
     """The official clients read the legal oddities as what they are, all but two."""

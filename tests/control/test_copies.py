@@ -93,6 +93,7 @@ def various():
     return engy, list(zip(engy.journal, copies(engy), strict=True))
 
 
+@pytest.mark.slow
 def test_copied_tests_pass(various, pytester):
     """A stream that breaks off, a refusal, a call of a tool, a body that is no JSON."""
     _, found = various
@@ -132,6 +133,7 @@ def test_copied_commands_do_the_same_again(various):
                 assert getattr(again, name) == getattr(entry, name)
 
 
+@pytest.mark.slow
 def test_a_copied_rule_does_the_same_again(various):
     """The answer, the refusal and the broken stream, on another mock that would say something else."""
     checked = 0

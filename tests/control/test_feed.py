@@ -125,6 +125,7 @@ def test_a_reset_over_a_socket_breaks_off_the_others_alone(running):
     assert len(ended) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", ["X-Plain: a", "X-Odd:  spaced"])
 @pytest.mark.parametrize("is_full", [False, True])
 def test_a_feed_is_never_idle(header, is_full):

@@ -59,6 +59,7 @@ def origin_of(greeting):
     return re.search(r"http://127\.0\.0\.1:\d+", greeting)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_everything_in_peace(serve, tmp_path, number):
     """Q-45: with a stall, a live feed and an idle connection open; with code 0 and without a word."""
@@ -82,6 +83,7 @@ def test_a_signal_ends_everything_in_peace(serve, tmp_path, number):
     assert process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_a_log_of_json_lines(serve):
     """Q-38: one line for each request, none for control, and nothing of what was sent."""
     process, greeting = serve("--log-format", "json")

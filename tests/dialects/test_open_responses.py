@@ -153,6 +153,7 @@ def test_whole_answers_are_as_published(http: httpx2.Client, asked: dict[str, An
     hold(ResponseResource, document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ASKED)
 def test_streams_are_as_published(http: httpx2.Client, asked: dict[str, Any]):
     """E-187 to E-189: each event, and the states that an item and a response may be in."""

@@ -144,6 +144,7 @@ def test_the_version_is_told():
         assert (done.returncode, done.stdout) == (0, f"engy-mock {__version__}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     ["scenarios schema", "scenarios list", "scenarios show busy-hour", "check busy-hour", "-h", "check -h"],

@@ -101,6 +101,7 @@ def test_a_defect_looks_the_same(mock, service, manner, steps):
     assert manner.inside(mock, "POST", "/v1/x") == over_socket
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
 @pytest.mark.parametrize("steps", [(), (BEGIN,), (BEGIN, ONE, TWO)], ids=len)
 def test_a_stall_runs_into_the_timeout_of_the_client(mock, service, manner, steps):

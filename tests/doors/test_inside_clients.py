@@ -105,6 +105,7 @@ def test_scale(broken):
             next(chunks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [Close(abrupt=True), Close(), Unframed(b"SSH-2.0-x\r\n")], ids=str)
 def test_connection_errors_are_retried(step):
     """As over a socket, as often as the client wants."""
@@ -153,6 +154,7 @@ ENDS: dict[str, tuple[Step, ...]] = {
 """No bad chunk: if it comes in a packet of its own, aiohttp 3.14.5 waits for ever, on any socket."""
 
 
+@pytest.mark.slow
 @LOOPS
 @pytest.mark.parametrize("ends", ENDS)
 def test_a_session_of_aiohttp_hears_the_same(ends, loop_factory):

@@ -26,6 +26,7 @@ def manner(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0, 0.04])
 def test_a_client_that_only_listens_is_told_everything(raw, service, manner, seconds):
     """Also at a pace, as long as there is something to hear now and then; the connection ends behind it."""
@@ -48,6 +49,7 @@ def test_a_client_that_only_listens_hears_all_it_has_asked_for(raw, service, man
     assert (data.count(b"HTTP/1.1 200 "), data[-5:], ending) == (5, b"/v1/z", "fin")
 
 
+@pytest.mark.slow
 def test_a_request_that_is_never_whole_is_not_waited_for(raw, service, manner, until):
     raw.send(request("/v1/x", b"hel", "Content-Length: 5", *manner))
     raw.socket.shutdown(socket.SHUT_WR)
@@ -55,6 +57,7 @@ def test_a_request_that_is_never_whole_is_not_waited_for(raw, service, manner, u
     assert service.left == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [0, 100, 100_000])
 def test_a_client_that_leaves_in_a_stall_is_noticed(raw, service, manner, until, behind):
     """Though it has sent more than is taken during an answer, as long as the systems take it (Q-19)."""
@@ -71,6 +74,7 @@ def test_a_client_that_leaves_in_a_stall_is_noticed(raw, service, manner, until,
     until(lambda: service.left == ["/v1/x"])
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_at_once_is_noticed(raw, service, manner, until):
     """Before it could be told that it has left from that it only listens (Q-19)."""
     service.answers["/v1/x"] = says(*STALL)

@@ -151,6 +151,7 @@ def test_a_body_with_broken_chunks_is_trouble(raw, caplog):
     assert not [record for record in caplog.records if record.levelno >= 30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"POST /v1/x HT", request()[:-20], b"\r\n"])
 def test_a_head_that_does_not_come_ends_the_connection(raw, service, sent):
     """Half a head is not waited for (Q-16)."""
@@ -169,6 +170,7 @@ def test_a_connection_is_not_idle_for_ever(asked):
         assert raw.read_to_end() == (b"", "fin")
 
 
+@pytest.mark.slow
 def test_deadlines_for_heads_leave_the_rest_alone(mock, service):
     """Neither a long answer nor the time between two requests is a head that does not come."""
     service.answers["/v1/x"] = says(Begin(Head(200, ())), Write(b"x"), Wait(float("inf")))
@@ -296,6 +298,7 @@ def server_side(mock):
     return list(mock._thread._server._keeper._open)
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_nothing_is_dropped_in_the_end(manner, until):
     """Though nothing more is told to it than it could be told at once (Q-16, Q-18)."""
     with EngyMock(limits=Limits(idle_seconds=0.2)) as mock, Raw(mock.port, receive_buffer=2048) as raw:
@@ -311,6 +314,7 @@ def test_a_client_that_reads_nothing_is_dropped_in_the_end(manner, until):
         until(lambda: not server_side(mock))
 
 
+@pytest.mark.slow
 def test_a_body_has_its_time_from_the_end_of_its_head_on(until):
     """Not from when aiohttp begins to wait for it, on a connection that is handed over (Q-16)."""
     with EngyMock(limits=Limits(body_seconds=1)) as mock, Raw(mock.port) as raw:

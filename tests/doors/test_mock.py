@@ -186,6 +186,7 @@ def test_many_streams_at_once(mock, service):
     assert answers == {b"".join(piece.data for piece in pieces)}
 
 
+@pytest.mark.slow
 def test_starting_and_stopping_leaves_nothing_behind():
     """No thread, no socket, no task: not even where clients and stalls were cut off."""
     gc.collect()

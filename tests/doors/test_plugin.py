@@ -190,6 +190,7 @@ def test_after():
     ).assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["openai", "anthropic", "scale_gp_beta"])
 def test_no_variable_of_an_official_client_is_forgotten(client):
     """Wherever a client looks for something secret, it finds the mock's key or nothing (Q-42)."""

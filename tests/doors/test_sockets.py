@@ -163,6 +163,7 @@ def test_an_upgrade_is_declined(raw):
     assert raw.read_answer()[1] == b"/v1/x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["fin", "reset"])
 @pytest.mark.parametrize("seconds", [math.inf, 0.0])
 def test_a_client_that_leaves_is_noticed(raw, service, until, how, seconds):

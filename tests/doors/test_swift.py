@@ -141,6 +141,7 @@ def test_nothing_follows_an_answer_behind_which_the_connection_ends(raw, service
     assert [call.path for call in service.journal] == ["/v1/a"]
 
 
+@pytest.mark.slow
 def test_what_comes_during_a_stall_is_taken_up_to_a_bound(raw, service):
     """A client that goes on and on costs no memory."""
     service.answers["/v1/x"] = says(Begin(Head(200, JSON)), Write(b"x"), Wait(float("inf")))

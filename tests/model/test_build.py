@@ -29,6 +29,7 @@ def _checked(hash_seed: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_rebuilt_alike():
     """Whatever order Python's sets have in a process, the files come out the same, and as they are shipped."""
     with ThreadPoolExecutor(2) as pool:

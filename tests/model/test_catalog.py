@@ -111,6 +111,7 @@ def test_use_tokenizer(kind, tmp_path):
     assert catalog.tokenizer(CARDS[1]).text_size > 4000
 
 
+@pytest.mark.slow
 def test_use_tokenizer_later():
     """A tokenizer can be exchanged after a model has spoken; what it has learned is learned anew."""
     catalog = Catalog()

@@ -306,6 +306,7 @@ def test_echo_without_logprobs():
     assert answer(raw("Tea.", max_tokens=1)).prompt_text is None
 
 
+@pytest.mark.slow
 def test_echo_in_a_vocabulary_that_puts_a_space_before():
     """The echoed prompt is what was sent, whatever a user's own vocabulary makes of it."""
     request = raw("Tea.", max_tokens=1, scoring=Scoring(logprobs=True, echo=True))

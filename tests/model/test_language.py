@@ -204,6 +204,7 @@ def test_causal_far_out(start, head):
 HOT = Knobs(temperature=1.5, top_p=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("knobs", [Knobs(), Knobs(top_p=1.0), HOT], ids=["default", "whole", "hot"])
 def test_written_and_scored_alike(name, knobs):
@@ -222,6 +223,7 @@ def test_written_and_scored_alike(name, knobs):
         assert reader.tokens[:place] == fresh.tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [RESTART - 20, RESTART - 10, RESTART - 1])
 def test_written_across_a_new_beginning(before):
     """A run of certain tokens stops where the text is read afresh, so that writing and scoring agree there too."""

@@ -100,6 +100,7 @@ def test_a_large_conversation_is_refused_with_its_exact_length():
     assert (status, said[:24]) == (400, "prompt has 300010 tokens")
 
 
+@pytest.mark.slow
 def test_the_longest_of_large_raw_prompts_counts():
     """E-80: as if all of them had been read."""
     document = {"model": "glm-5.2", "prompt": ["short", "<|user|>why? " * 100_000], "max_tokens": 9}

@@ -141,6 +141,7 @@ def test_min_p(least):
     assert drawn == {token for token, p in enumerate(chances) if p >= least * max(chances)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
 @pytest.mark.parametrize("top_k", [None, 5, 20, 50])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.5])
@@ -159,6 +160,7 @@ def test_cuts_together(temperature, top_k, top_p, min_p):
     assert {distribution.chance(token) for token in drawn} <= set(by_chance)
 
 
+@pytest.mark.slow
 @given(distributions(), st.dictionaries(st.integers(0, 59), st.integers(1, 9), max_size=4), st.data())
 def test_weighted(distribution, counts, data):
     """Penalties and bias change chances by the documented formula, and those of no other tokens."""

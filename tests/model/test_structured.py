@@ -749,6 +749,7 @@ HOSTILE_SCHEMAS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE_SCHEMAS)
 def test_hostile_schemas(name):
     """No schema takes long, recurses too deep, or raises anything but UnusableSchema."""
@@ -967,6 +968,7 @@ def in_a_process(schemas: list[Any], hash_seed: str) -> tuple[Any, bool]:
     return json.loads(values), json.loads(has_faker)
 
 
+@pytest.mark.slow
 def test_the_same_in_every_process():
     """Neither the process nor its hash seed changes a value, and Faker makes the same ones again."""
     schemas = [*KEYWORDS.values(), Order.model_json_schema(), object_of("name", "email", name={}, email={})]

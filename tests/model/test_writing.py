@@ -110,6 +110,7 @@ def _frequencies(count: int, **knobs: float) -> Counter[int]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "knobs",
     [
@@ -228,6 +229,7 @@ def test_short_cuts(knobs, seed, model, prompt, is_raw):
         assert _written(context, knobs, seed, model) == fast
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampling",
     [
@@ -274,6 +276,7 @@ _FRAMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_readable(model):
     """Property 5: a made-up answer is sentences of the corpus, each at most once, and ends by itself."""
@@ -329,6 +332,7 @@ HOT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "sampling"), [*zip(MODELS, HOT * 2, strict=False)], ids=MODELS)
 def test_hot_answers_end(sampling, model):
     """Even at the highest temperature a text ends by itself before it has become long."""
@@ -338,6 +342,7 @@ def test_hot_answers_end(sampling, model):
         assert generation.usage.completion_tokens < 6000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["glm-5.2", "byte level"])
 def test_hot_answers_have_no_marks(kind):
     """E-121, E-149: no mark is a piece of a chat answer, and no id outside the vocabulary is in any."""
@@ -434,6 +439,7 @@ def test_every_thread_says_the_same():
     assert at_once == [answer(request).text for request in requests]
 
 
+@pytest.mark.slow
 def test_every_process_says_the_same():
     """Property 7: answers and log probabilities are the same in every process, whatever order its sets have."""
     with ThreadPoolExecutor(2) as pool:

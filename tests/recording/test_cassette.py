@@ -32,6 +32,7 @@ VALUES = some.recursive(
 )
 
 
+@pytest.mark.slow
 @given(some.dictionaries(TEXTS, VALUES, min_size=1, max_size=3))
 def test_what_is_written_is_read_again(value):
     """Any JSON value comes back from the file as it went in, by either reader, and never looks like a border."""
@@ -138,6 +139,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_killed_in_mid_write(tmp_path):
     """A recorder that is killed while it writes leaves every exchange that it had finished."""
     path = tmp_path / "x.yaml"

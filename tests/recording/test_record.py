@@ -285,6 +285,7 @@ def cassettes_tape(recorder):
     return Tape(recorder.tape.path, "http://127.0.0.1/v1")
 
 
+@pytest.mark.slow
 def test_a_cassette_has_the_form_that_its_schema_tells(service, recorder):
     """The schema that editors get fits what is written."""
     import jsonschema
@@ -337,6 +338,7 @@ def test_a_packed_stream_is_recorded_as_its_events(service, recorder):
     assert exchange.answer.ending == "end"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coding", ["", "identity", "gzip", "deflate", "br"])
 def test_unpacking(coding):
     """Piece by piece the same text; what cannot be read is never taken for a whole."""

@@ -36,6 +36,7 @@ def said(answer, path):
     return told.plain(), told.usage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in POSTS if case != "count_tokens"])
 def test_every_dialect(service, recorder, tmp_path, capsys, case):
     """Text, reasoning, why it ended and the counts are the same; refusals are refused alike."""

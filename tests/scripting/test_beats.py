@@ -67,6 +67,7 @@ def test_an_endless_silence_is_silence(engy):
     assert COMMENT not in heard
 
 
+@pytest.mark.slow
 def test_official_clients_read_past_them():
     """R-1: every 50 ms a comment line without an empty line of its own, and no exception; all chunks arrive."""
     with EngyMock(clock=WallClock()) as engy:

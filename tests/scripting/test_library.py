@@ -35,6 +35,7 @@ def test_there_are_enough():
     assert {path.suffix for path in shipped().iterdir()} == {".yaml"}
 
 
+@pytest.mark.slow
 def test_they_are_checked_and_listed(capsys: pytest.CaptureFixture[str]):
     """`engy-mock check` finds nothing wrong, `engy-mock scenarios list` tells each in a line."""
     assert main(["check", *NAMES]) == 0

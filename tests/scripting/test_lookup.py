@@ -66,6 +66,7 @@ def count_looks(condition, looks):
     object.__setattr__(condition, "check", look)
 
 
+@pytest.mark.slow
 @given(
     rules=st.lists(
         st.tuples(st.fixed_dictionaries({}, optional=WORDS), st.lists(st.sampled_from(FUNCTIONS), max_size=2)),
@@ -136,6 +137,7 @@ def test_rules_that_are_used_up_are_not_asked():
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["model", "field", "header", "says", "tool_result", "list"])
 def test_a_thousand_rules_are_not_tried_one_by_one(word):
     """Of 1,000 rules with 10 conditions each, a request looks at those alone that may fit."""
@@ -208,6 +210,7 @@ def test_rate_of_a_rule(engy):
     assert all(hits(1.0))
 
 
+@pytest.mark.slow
 def test_uses_are_atomic():
     """D-9: 8 callers with 5,000 requests each; a rule for 20,000 of them answers 20,000, none lost or double."""
     script = Script()

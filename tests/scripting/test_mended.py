@@ -152,6 +152,7 @@ def test_a_reply_that_cannot_be_said(own, make, said):
     assert not own.gateway.script.rules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "said"), UNSAYABLE)
 def test_a_function_that_gives_what_cannot_be_said(own, make, said):
     """The defect is a MockError that says what is wrong, and in which function unless it never got to give it."""
@@ -204,6 +205,7 @@ def test_a_rule_that_fails_is_a_defect_of_the_test(own, function):
     assert post(own).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_defect_fails_the_test_that_met_it(pytester):
     """Q-46: what a rule's function raises comes out at the end of the test; the next test is not touched."""
     pytester.makepyfile(
@@ -232,6 +234,7 @@ def test_a_defect_fails_the_test_that_met_it(pytester):
     result.stdout.fnmatch_lines(["*unexpected request*"])
 
 
+@pytest.mark.slow
 def test_a_proxy_of_the_machine_is_not_asked(pytester, monkeypatch):
     """A company's proxy stands between nobody and the mock."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -310,6 +313,7 @@ def test_the_journal_counts_what_it_keeps(own):
     assert own.journal.last.weight > small + 40_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "extra",
     [

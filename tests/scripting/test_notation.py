@@ -27,6 +27,7 @@ def test_what_can_be_written(text, value):
     assert read(text.encode(), "f").value == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -147,6 +147,7 @@ def test_tighter_caps(engy: EngyMock):
     assert chat(engy, long, model="kimi-k3", max_tokens=1).status == 200
 
 
+@pytest.mark.slow
 def test_wider_window(engy: EngyMock):
     """E-213: a prompt above the listed window is accepted, and the list stays as it is."""
     long = "tide " * 263_000

@@ -662,6 +662,7 @@ def run(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_the_command_line_checks_lists_and_shows(folder):
     good, bad = written(folder, "good", PHASES), written(folder, "bad", "description: x\nrulez: 1")
     checked = run("check", str(good), str(bad))

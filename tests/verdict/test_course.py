@@ -51,6 +51,7 @@ def test_a_client_that_waits(quiet):
     assert (entry.fate, entry.seconds, entry.text_sent) == ("waiting", None, "one two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stall", "stall-with-comments", "half-open"])
 def test_a_silence_that_the_mock_ends(kind):
     """Whoever waits until the mock has had enough has not left."""

@@ -42,6 +42,7 @@ def together(count, caller):
         return list(pool.map(call, range(count)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("callers", [2, 8])
 def test_official_clients_in_threads(callers):
     """Refusals that come at once never overlap: the counts tell the callers apart."""
@@ -59,6 +60,7 @@ def test_official_clients_in_threads(callers):
         )
 
 
+@pytest.mark.slow
 def test_official_clients_on_one_loop():
     """The same with one client that many tasks share."""
 
@@ -72,6 +74,7 @@ def test_official_clients_on_one_loop():
         assert engy.verdict(fail_level="warning").check().outcomes == {"recovered": 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("callers", [2, 6])
 def test_official_clients_inside_the_process(callers):
     """Without a socket there are only the counts to go by."""

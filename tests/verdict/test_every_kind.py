@@ -47,6 +47,7 @@ def marred(engy, kind, endpoint, *, stream):
     return entry if entry.faults else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ["chat", "messages", "responses"])
 @pytest.mark.parametrize("stream", [True, False])
 def test_who_reports_is_not_blamed(quiet, endpoint, stream):

@@ -82,6 +82,7 @@ def judged(engy, client, day, **more):
     return engy.verdict(fail_level="warning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", BAD_DAYS)
 def test_the_naive_client(service, day):
     """Each bad day brings a fault to light."""

@@ -121,6 +121,7 @@ def test_shown(engy):
     assert "'what was said'" in text
 
 
+@pytest.mark.slow
 def test_the_verdict_fails_the_test(run):
     """The marker names the level; a test that failed by itself is not judged as well."""
     result = run(
@@ -146,6 +147,7 @@ def test_failed(engy):
     assert "error retried-non-retryable (exchange 0, 1): a 401 was tried again" in result.stdout.str()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
@@ -176,6 +178,7 @@ def test_mistakes_in_a_marker(run, marker, said):
     assert said in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_more_mocks_and_other_processes(run):
     """`engy_factory` makes mocks that stop with the test; `engy_env` leads other processes to the mock."""
     run(

@@ -264,6 +264,7 @@ def test_a_client_that_leaves_pays_for_what_it_got() -> None:
     assert 0 < entry.charged_micro < 100
 
 
+@pytest.mark.slow
 def test_a_client_that_is_forgotten_pays_as_well() -> None:
     """So does one that nobody closes, once it is gone."""
     engy = EngyMock()

@@ -53,6 +53,7 @@ def kept(_no_collector):
     return lambda: refusals() - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v5/chat/completions", "/nowhere"])
 def test_many_bombs_leave_nothing(engy, path, kept):
     """Q-12: each unpacks to the cap, and all of that is gone with its answer."""
@@ -66,6 +67,7 @@ def test_many_bombs_leave_nothing(engy, path, kept):
     assert kept() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framing", ["Content-Encoding: gzip", "Transfer-Encoding: chunked"])
 def test_large_bodies_that_are_read_in_parts_leave_nothing(engy, framing, kept):
     """Q-11: also where aiohttp reads them, as an `Expect` makes sure."""
@@ -80,6 +82,7 @@ def test_large_bodies_that_are_read_in_parts_leave_nothing(engy, framing, kept):
     assert kept() <= 1
 
 
+@pytest.mark.slow
 def test_bombs_inside_the_process_leave_nothing(engy, kept):
     """Q-12: a client without a socket is no different."""
     with engy.http_client() as client:
@@ -96,6 +99,7 @@ def test_bombs_inside_the_process_leave_nothing(engy, kept):
     assert kept() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -118,6 +122,7 @@ def test_refused_bodies_do_not_outlive_their_entries(engy, body, status, kept):
     assert kept() <= 1
 
 
+@pytest.mark.slow
 def test_only_the_first_defect_keeps_where_it_happened(engy, caplog):
     """The reasons of all stay for whoever looks for them; what was asked does not."""
     caplog.set_level(logging.CRITICAL, "engy_mock")

@@ -69,6 +69,7 @@ print(hashlib.sha256(repr(run()).encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_other_hash_seeds():
     """D-3: another process under another PYTHONHASHSEED: the same."""
     digests = set()

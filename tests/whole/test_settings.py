@@ -83,6 +83,7 @@ def test_limits_of_pictures(engy, post):
     assert post("chat/completions", **body) == (413, "image 1 has 58 bytes, at most 20 allowed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wording", "phrase"),
     [

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 ASKS = """
 import http.client, json, sys
 from engy_mock import EngyMock
@@ -23,6 +25,7 @@ with EngyMock(control=True) as engy:
 """
 
 
+@pytest.mark.slow
 def test_only_what_is_asked_for_is_loaded():
     """Neither aiohttp nor pydantic stands between a start and its first answer."""
     done = subprocess.run([sys.executable, "-c", ASKS], capture_output=True, text=True, timeout=60, check=False)

@@ -148,6 +148,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("row", "route", "is_streamed"), cases(ROWS))
 def test_envelope(engy, row, route, is_streamed):
     """The envelope is as the fault has it, and what is in it is what it was."""

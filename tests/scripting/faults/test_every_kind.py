@@ -143,6 +143,7 @@ def mocks() -> tuple[EngyMock, EngyMock]:
     return EngyMock(), EngyMock()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_plans(mocks: tuple[EngyMock, EngyMock], kind: str):
     """D-1, D-8: on every route that it is for, the same steps from two mocks of one seed, and sound books."""

@@ -261,6 +261,7 @@ HINTS: list[tuple[Any, tuple[Any, Any, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLIENTS)
 @pytest.mark.parametrize(("fault", "expected"), HINTS, ids=[str(row[0]) for row in HINTS])
 def test_hints(engy, clients, name, fault, expected, waits):

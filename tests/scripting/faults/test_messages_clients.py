@@ -150,6 +150,7 @@ def test_a_good_answer(engy: EngyMock, client: Anthropic):
     assert (message.content[2].input, message.stop_reason) == (INPUT, "tool_use")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listen", [raw, helper])
 def test_silence_in_the_middle(engy: EngyMock, client: Anthropic, listen: Callable[[Anthropic], Heard]):
     """A stall ends with the foreign exception of a read timeout."""

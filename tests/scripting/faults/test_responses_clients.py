@@ -165,6 +165,7 @@ def test_a_good_answer(engy: EngyMock, client: OpenAI):
     assert response.output_text == TEXT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listen", [raw, helper])
 def test_silence_in_the_middle(engy: EngyMock, client: OpenAI, listen: Callable[[OpenAI], Heard]):
     """A stall ends with the client's own exception of a timeout."""

@@ -79,6 +79,7 @@ ENDLESS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("row", "route", "stream"), list(cases(ENDLESS)), ids=name)
 def test_silence_without_end(engy, row, route, stream):
     """R-78, R-79: the first part comes, then nothing does; who leaves pays for what has come."""
@@ -114,6 +115,7 @@ def _chunks(rest):
         rest = rest[int(size, 16) + 2 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", PATHS)
 @pytest.mark.parametrize("stream", [True, False])
 def test_no_headers(engy, route, stream):

@@ -182,6 +182,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("row", "route", "is_streamed"), cases(ROWS))
 def test_arguments(engy, row, route, is_streamed):
     """The arguments are as the fault has them, in every dialect that can say so."""
