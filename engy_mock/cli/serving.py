@@ -43,9 +43,12 @@ ASKS = " (asks for the control token)"
 
 def serve(given: argparse.Namespace) -> int:
     """Serve; returns the exit code."""
+    import gc
     import signal
     import threading
 
+    # Nothing of what is loaded until the first answer is garbage: the collector would look at it thirty times.
+    gc.disable()
     from engy_mock.cli.files import Files
     from engy_mock.cli.options import chosen
 
@@ -58,7 +61,7 @@ def serve(given: argparse.Namespace) -> int:
     engy = made(files)
     with engy:
         engy.gateway.warm_up()
-        _leave_alone_what_stays()
+        _spare_what_stays()
         greeting = GREETING if files.options["no-control"] else CONTROL + GREETING
         note = "" if files.options["control-token"] is None else ASKS
         told = {"base_url": engy.base_url, "origin": engy.origin, "key": engy.api_key, "note": note}
@@ -72,8 +75,12 @@ def serve(given: argparse.Namespace) -> int:
 
 def _load_the_rest(engy: EngyMock, is_over: Event, *, has_control: bool) -> None:
     """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
+    import gc
+
     import engy_mock.serving.odd  # noqa: F401
 
+    gc.collect()
+    _spare_what_stays()
     if has_control:
         from engy_mock.serving.control.scenarios import reading
 
@@ -152,16 +159,16 @@ def _fastest_loop() -> Callable[[], AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-def _leave_alone_what_stays() -> None:
-    """Spare the collector of garbage what lives as long as the server, and let it look less often.
+def _spare_what_stays() -> None:
+    """Let the collector of garbage look less often, and never at what is there by now and stays.
 
     A look at everything takes a quarter of a second while a thousand streams are open, and all of them wait.
     """
     import gc
 
-    gc.collect()
     gc.freeze()
     gc.set_threshold(*LOOKS_FOR_GARBAGE)
+    gc.enable()
 
 
 def _raise_file_limit() -> None:

@@ -28,6 +28,11 @@ OURS = (sys.executable, "-c", "import sys; from engy_mock.cli import main; sys.e
 _DROPPED_HEADERS = {"content-length", "transfer-encoding", "connection", "date"}
 
 
+def _environment() -> dict[str, str]:
+    """The environment of a process that keeps what it has compiled, as an installed package is compiled once."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as probe:
@@ -54,7 +59,7 @@ def run(*command: str, folder: Path = TOP, environment: dict[str, str] | None = 
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, **(environment or {})},
+            env={**_environment(), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -85,7 +90,12 @@ class Server:
         command = [part.format(port=self.port) for part in self.command]
         with on_the_server_core():
             self.process = subprocess.Popen(
-                command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.complaints
+                command,
+                cwd=TOP,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self.complaints,
             )
         return self
 

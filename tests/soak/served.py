@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engy_mock import EngyMock, WallClock
-from engy_mock.cli.serving import _fastest_loop, _leave_alone_what_stays, _raise_file_limit
+from engy_mock.cli.serving import _fastest_loop, _spare_what_stays, _raise_file_limit
 from engy_mock.gateway import Settings
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     )
     with engy:
         engy.gateway.warm_up()
-        _leave_alone_what_stays()
+        _spare_what_stays()
         print(engy.port, flush=True)
         for line in sys.stdin:
             if line.strip() == "collect":
