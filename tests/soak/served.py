@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engy_mock import EngyMock, WallClock
-from engy_mock.cli.serving import _fastest_loop, _spare_what_stays, _raise_file_limit
+from engy_mock.cli.serving import _fastest_loop, _raise_file_limit, _spare_what_stays
 from engy_mock.gateway import Settings
 
 
