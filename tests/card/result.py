@@ -31,6 +31,9 @@ MEANINGS: Mapping[Sign, str] = {
 
 SILENT = frozenset({"truncated-accepted", "silent-acceptance"})
 
+GUESSED = frozenset({"answer-altered"})
+"""What the verdict says of a client that hands on what is no text: the mock is told that as it is printed."""
+
 UNTOLD = frozenset({"gave-up", "no-backoff", "no-jitter", "retry-after-ignored", "retry-storm"})
 """Findings about waits, of which fixtures ask for a millisecond, and one that a sign stands for."""
 
@@ -95,7 +98,7 @@ def judged(verdict: Verdict, heard: Heard, got: Content, calm: Content, job: Job
         group.outcome == "recovered" or has_asked_anew or bool(Attempt(group.entries[-1]).count)
     )
     if (texts(got), tool_calls(got)) != (texts(calm), tool_calls(calm)):
-        return Result("passed-on", "", words)
+        return Result("passed-on", "", tuple([word for word in words if word not in GUESSED]))
     if got != calm and not (has_recovered and is_anew(group)):
         return Result("details", "", words)
     return Result("recovered" if has_recovered else "answered", "", words)
