@@ -23,16 +23,18 @@ from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.doorstep import met
-from engy_mock.gateway.exchange import JSON, Exchange, id_headers, refusal_headers
+from engy_mock.gateway.exchange import Exchange
+from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.patience import Patience, Watched
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings as Settings
+from engy_mock.gateway.speaking import Speaker
 from engy_mock.gateway.timing import timing
-from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understanding, Understood
+from engy_mock.gateway.understanding import Understanding, Understood
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared
+from engy_mock.model.engine import Engine
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.refusals import Refusal
@@ -79,7 +81,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
     replay: "Replay | None" = None
-    _engine: Engine = field(init=False)
+    _speaker: Speaker = field(init=False)
     _direction: Direction = field(init=False)
     identities: Identities = field(init=False)
     _understanding: Understanding = field(init=False)
@@ -94,8 +96,9 @@ class Gateway:
         self.scenes = Scenes(self)
         self.script = Script(now=self.now, more=self.scenes.stage.rules)
         self._direction = Direction(self)
-        self._engine = Engine(self.catalog, self.seed)
-        self._understanding = Understanding(self, self._engine)
+        engine = Engine(self.catalog, self.seed)
+        self._speaker = Speaker(self, engine)
+        self._understanding = Understanding(self, engine)
         self.identities = Identities(self.seed)
         self._patience = Patience(self.clock) if isinstance(self.clock, PatientClock) else None
 
@@ -237,8 +240,8 @@ class Gateway:
                 exchange.crowd = self._direction.enter(asked, hold)
                 found = self._direction.chosen(asked, entry)
             if asked is None or found is None:
-                generation = with_call_ids(self._made_up(understood), request_id)
-                generation = self._remembered(generation, understood, account)
+                generation = with_call_ids(self._speaker.made_up(understood), request_id)
+                generation = self._speaker.remembered(generation, understood, account)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
                 steps = self._scripted(exchange, found, understood, asked)
@@ -270,61 +273,22 @@ class Gateway:
 
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
-        answer, prepared = found.answer, understood.prepared
+        answer = found.answer
         said: Generation | ApiError
         if isinstance(answer, Refusal):
             said = answer.error(hurries=self.settings.hurries_retries)
         elif answer is not None:
-            said = self._engine.generate(prepared, answer)
+            said = self._speaker.dictated(understood, answer)
         else:
-            said = self._made_up(understood)
+            said = self._speaker.made_up(understood)
         if isinstance(said, Generation):
-            said = self._remembered(said, understood, exchange.account)
+            said = self._speaker.remembered(said, understood, exchange.account)
         if found.faults:
             return self._direction.marred(exchange, said, found, asked)
         if isinstance(said, ApiError):
             raise said
         said = with_call_ids(said, exchange.entry.request_id)
         return exchange.told(said, self.settings, self.clock.now())
-
-    def _made_up(self, understood: Understood) -> Generation:
-        """The model's own words."""
-        if understood.generation is not None:
-            return understood.generation
-        generation = self._asked_for(understood.prepared) or self._engine.generate(understood.prepared)
-        if generation.usage.completion_tokens <= MAX_KNOWN_TOKENS:
-            understood.generation = generation
-        return generation
-
-    def _asked_for(self, prepared: Prepared) -> Generation | None:
-        """What the question asks for, where the setting lets it."""
-        style = self.settings.answers
-        if style == "plain":
-            return None
-        # Loaded here, not above: a mock that speaks plainly does not pay for it.
-        from engy_mock.model.answers import answer
-
-        return answer(self._engine, prepared, is_always=style == "markdown")
-
-    def _remembered(self, generation: Generation, understood: Understood, account: Account) -> Generation:
-        """The same with the tokens that the cache knew of its prompts, which it knows from now on (E-139, E-142).
-
-        What a test dictates as usage stays as it is.
-        """
-        if not self.settings.prompt_cache:
-            return generation
-        prepared = understood.prepared
-        key = prepared.request.cache_key
-        prompts = [prompt.tokens for prompt in prepared.prompts]
-        cached = self.cache.use(account.name, prepared.card.id, key, prompts)
-        if not cached or generation.is_usage_dictated:
-            return generation
-        known = understood.discounted
-        if known is not None and known[0] is generation and known[1].usage.cached_tokens == cached:
-            return known[1]
-        discounted = replace(generation, usage=replace(generation.usage, cached_tokens=cached))
-        understood.discounted = (generation, discounted)
-        return discounted
 
     def _account(self, call: Call, route: Route) -> Account:
         """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""

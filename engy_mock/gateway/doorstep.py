@@ -10,7 +10,7 @@ from engy_mock.dialects.admission import Body, check_host
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.direction import asked_of
-from engy_mock.gateway.exchange import JSON, id_headers, refusal_headers
+from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.settings import Settings
 from engy_mock.scripting.early import Early

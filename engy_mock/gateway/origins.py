@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engy_mock.books.entry import Entry
 from engy_mock.dialects import routes
-from engy_mock.gateway.exchange import id_headers
+from engy_mock.gateway.heads import id_headers
 from engy_mock.vocabulary.errors import MockError, PermissionDenied, quoted
 from engy_mock.vocabulary.wire import Begin, Call, Head, Step, Whole
 

@@ -47,6 +47,7 @@ def _understudy(gateway: "Gateway") -> "Gateway":
     other._patience = None  # a rehearsal moves no clock
     other.replay = None if gateway.replay is None else gateway.replay.copy()
     other._direction = gateway._direction.copy(other)
+    other._speaker = gateway._speaker.copy(other)
     return other
 
 

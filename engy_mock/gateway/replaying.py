@@ -14,7 +14,9 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import Run, fold, tell
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.direction import Direction, Mocked, asked_of
-from engy_mock.gateway.exchange import PLAN, Exchange, Planned, id_headers, refusal_headers
+from engy_mock.gateway.exchange import Exchange
+from engy_mock.gateway.heads import PLAN, id_headers, refusal_headers
+from engy_mock.gateway.performing import Planned
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from engy_mock import EngyMock, MockError
-from engy_mock.gateway.exchange import Planned
+from engy_mock.gateway.performing import Planned
 from engy_mock.scripting.fault import catalogue
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.vocabulary.generation import Choice, Generation, Usage
