@@ -55,8 +55,8 @@ class Entry:
     is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
     client went away before the end. `rule` names the rules that took part, `mismatches` the nearest ones that did
     not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
-    that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
-    decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
+    that found no place in it, as scenario files write them, and parts of a reply that found none; `plan` is the
+    seed, and what stands for all that was decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
     that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
     asked, where that is known.
     """

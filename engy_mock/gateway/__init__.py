@@ -37,6 +37,7 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.reach import tellable
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
@@ -274,19 +275,25 @@ class Gateway:
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
         answer = found.answer
+        vain: tuple[str, ...] = ()
         said: Generation | ApiError
         if isinstance(answer, Refusal):
             said = answer.error(hurries=self.settings.hurries_retries)
         elif answer is not None:
+            # What it says in vain is told like a fault that changes nothing.
+            answer, vain = tellable(answer, asked.endpoint, asked.surface)
             said = self._speaker.dictated(understood, answer)
         else:
             said = self._speaker.made_up(understood)
         if isinstance(said, Generation):
             said = self._speaker.remembered(said, understood, exchange.account)
         if found.faults:
-            return self._direction.marred(exchange, said, found, asked)
+            steps = self._direction.marred(exchange, said, found, asked)
+            exchange.entry.not_applied += vain
+            return steps
         if isinstance(said, ApiError):
             raise said
+        exchange.entry.not_applied = vain
         said = with_call_ids(said, exchange.entry.request_id)
         return exchange.told(said, self.settings, self.clock.now())
 

@@ -60,7 +60,9 @@ class Fault:
     named is all, None is both forms. With `is_free` an
     answer is not charged for although it ended, since it never was one. With `swaps_form` a stream is told as a
     whole answer and the other way round; with `runs_on` an answer goes on although its client has left, and is
-    charged in full. The events of a refusal are shown to kinds that take them only; its steps to all. Each method
+    charged in full. One that `spares` requests leaves some of those alone that it is for: it waits for a count, a
+    time, a crowd, or what such a server does not take; of any other kind that does nothing the journal tells.
+    The events of a refusal are shown to kinds that take them only; its steps to all. Each method
     leaves things as they are until a kind says otherwise.
     """
 
@@ -73,6 +75,7 @@ class Fault:
     takes_refusals: ClassVar[bool] = False
     swaps_form: ClassVar[bool] = False
     runs_on: ClassVar[bool] = False
+    spares: ClassVar[bool] = False
 
     rate: Share = 1.0
 
@@ -125,6 +128,7 @@ def fault(
     refusals: bool = False,
     swaps: bool = False,
     runs_on: bool = False,
+    spares: bool = False,
 ) -> Callable[[type[Kind]], type[Kind]]:
     """Make a class a kind of this name; its annotated fields are the parameters."""
 
@@ -138,6 +142,7 @@ def fault(
         made.takes_refusals = refusals
         made.swaps_form = swaps
         made.runs_on = runs_on
+        made.spares = spares
         made.summary = " ".join((own.__doc__ or "").split())
         made.__doc__ = _help(made, own.__doc__ or "")
         made.__signature__ = _Signature()  # type: ignore[attr-defined]  # what inspect looks for

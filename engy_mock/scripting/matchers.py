@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.needles import Needles
+from engy_mock.scripting.reach import contradiction
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
 
@@ -183,6 +184,11 @@ def conditions(
             hint = did_you_mean(word, tuple(MATCHERS)) or f" Known are {', '.join(MATCHERS)}."
             raise MockError(f"unknown matcher {word!r:.80}.{hint}")
         _check(word, value)
+    reason = contradiction(words, len(functions))
+    if reason is not None:
+        raise MockError(f"when() can never fit: {reason}")
+    for word, value in words.items():
+        known = MATCHERS[word]
         for one in value.items() if word in MAPPED else (value,):
             made.append(Condition(word, one, _bound(known, one), _mark(word, one)))
     for function in functions:

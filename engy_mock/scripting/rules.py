@@ -12,6 +12,7 @@ from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.memory import Memory
+from engy_mock.scripting.reach import check_reply_fits
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.sayings import check_reply
 from engy_mock.vocabulary.errors import MockError
@@ -64,6 +65,9 @@ class Rule:
             raise MockError(
                 f"{self.description}: what the service itself refuses can be marred by faults, not answered"
             )
+        for answer in self.answers:
+            if answer is not let_through and not isinstance(answer, Refusal):
+                check_reply_fits(answer, self.words)
         for own in self.faults:
             reason = own.misfit(self.words)
             if reason is not None:
