@@ -561,6 +561,56 @@ def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
         assert ask(engy, stream=False).status == 200
 
 
+def by_header(engy, name, *, key=None):
+    """The answer to a request that asks for a scenario."""
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {key or engy.api_key}", "X-Engy-Mock-Scenario": name}
+    return httpx2.post(f"{engy.origin}{PATHS['chat']}", headers=headers, json=body_for("chat", stream=False))
+
+
+BEYOND_RULES = {
+    "settings": "settings: {answers: markdown}",
+    "account": "account: {discount_percent: 20}",
+    "models": "models: {glm-5.2: {is_available: false}}",
+    "settings and account": "settings: {answers: markdown}\naccount: {requests_per_minute: 1}",
+}
+
+
+@pytest.mark.parametrize("keys", BEYOND_RULES)
+def test_a_request_does_not_get_half_a_scenario(folder, keys):
+    """What is the same for all requests, one of them cannot ask for: it is refused, not left out."""
+    text = f"description: x\n{BEYOND_RULES[keys]}\n"
+    written(folder, "whole", text)
+    written(folder, "outer", "description: x\ninclude: [whole]\nrules: [{refuse: 503}]")
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        for name in ("whole", "outer"):
+            refused = by_header(engy, name)
+            assert refused.status_code == 400
+            message = refused.json()["error"]["message"]
+            assert f"scenario whole has {keys}, which are the same for all requests" in message
+        assert engy.settings.answers == "plain"
+
+
+def test_models_of_a_phase_count_too(folder):
+    """A scenario whose phases change models is none for one request either."""
+    text = "description: x\nphases: [{name: a}, {name: b, models: {glm-5.2: {is_available: false}}}]"
+    written(folder, "phased", text)
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        assert "scenario phased has models" in by_header(engy, "phased").json()["error"]["message"]
+
+
+def test_a_scenario_of_one_request_mars_refusals_too(folder):
+    """Its rules for what the service refuses itself hold; a name that is none changes no refusal."""
+    written(folder, "worn", "description: x\nrules: [{when: {refused: 401}, faults: [html-error]}]")
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        assert by_header(engy, "worn", key="sk-other").headers["content-type"] == "text/html"
+        assert by_header(engy, "other", key="sk-other").status_code == 401
+
+
 def test_pages_and_natural_refusals_meet_rules_too(engy):
     """The list of models can be refused; what the service itself refuses can be marred by `refused`."""
     import httpx2
