@@ -211,7 +211,7 @@ def with_call_ids(generation: Generation, request_id: str) -> Generation:
                 tool_calls=tuple(
                     call
                     if call.id is not None
-                    else replace(call, id="call_" + hex_id(24, "call", request_id, choice.index, place))
+                    else call.changed(id="call_" + hex_id(24, "call", request_id, choice.index, place))
                     for place, call in enumerate(choice.tool_calls)
                 ),
             )

@@ -275,7 +275,7 @@ class Engine:
             return parts
         filled = form.filled(digest("document", key))
         if form.tool is not None:
-            return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
+            return parts.followed_by(calls=(ToolCall(form.tool, filled),))
         return parts.followed_by(text=tokenizer.encode(filled))
 
     def _key(self, request: GenerationRequest, card: ModelCard, context: Sequence[int], knobs: Knobs) -> bytes:

@@ -26,12 +26,19 @@ from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.limits import Limits
+from engy_mock.vocabulary.text import unsendable
 from engy_mock.vocabulary.wire import Step
 
-Count = Annotated[int, Limits(ge=0)]
+MOST = 10**9
+"""So far anybody counts: what takes memory or work has a bound of its own."""
+
+Count = Annotated[int, Limits(ge=0, le=MOST)]
 """A number of pieces, requests or bytes."""
 
-Seconds = Annotated[float, Limits(ge=0)]
+Some = Annotated[int, Limits(ge=1, le=MOST)]
+"""The same, and one at least."""
+
+Seconds = Annotated[float, Limits(ge=0, le=MOST)]
 """A span of mock time."""
 
 LONGEST = 600
@@ -259,14 +266,26 @@ def check(made: Fault) -> None:
 def _check_value(kind: type[Fault], name: str, adapter: Any, value: object) -> None:
     from pydantic import ValidationError
 
+    word = parameter(name)
+    half = unsendable(value)
+    if half is not None:
+        said = f"{word} has half a surrogate pair, which nobody can send: {half!r:.80}"
+        raise WrongParameter(word, f"{kind.kind}: {said}")
     try:
         adapter.validate_python(value)
     except ValidationError as error:
-        found = error.errors(include_url=False)[0]
-        word = parameter(name)
-        hint = _nearest(found, value)
-        message = f"{kind.kind}: {word} is {value!r:.80}: {_lowered(found['msg'])}{hint}"
+        errors = error.errors(include_url=False)
+        message = f"{kind.kind}: {word} is {value!r:.80}: {_said(errors)}{_nearest(errors[0], value)}"
         raise WrongParameter(word, message) from None
+
+
+def _said(errors: Sequence[Any]) -> str:
+    """What is wrong with a value: where it may be of several forms, what is wrong with it as each of them."""
+    place = errors[0]["loc"]
+    is_form = bool(place) and isinstance(place[-1], str)
+    forms = [found for found in errors if found["loc"][:-1] == place[:-1]] if is_form else errors[:1]
+    first, *more = dict.fromkeys(found["msg"] for found in forms)
+    return _lowered(" or ".join([first, *(message.removeprefix("Input should be ") for message in more)]))
 
 
 def _nearest(found: Any, value: object) -> str:

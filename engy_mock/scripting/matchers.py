@@ -13,6 +13,7 @@ from engy_mock.scripting.needles import Needles
 from engy_mock.scripting.reach import contradiction
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
+from engy_mock.vocabulary.text import unsendable
 
 Endpoint = Literal[
     "chat", "completions", "messages", "responses", "inference", "models", "count_tokens", "records"
@@ -296,6 +297,9 @@ def _check(word: str, value: object) -> None:
     if not isinstance(value, types):
         names = " or ".join(kind.__name__ for kind in types)
         raise MockError(f"{word}= takes {names}, got {value!r:.80}")
+    half = None if word == "header" else unsendable(value)
+    if half is not None:
+        raise MockError(f"{word}= has half a surrogate pair, which is in no request: {half!r:.80}")
     if word == "refused" and (isinstance(value, bool) or not 400 <= value <= 599):  # type: ignore[operator]
         raise MockError(f"refused= takes a status from 400 to 599, got {value!r:.80}")
     for name, wanted in value.items() if isinstance(value, Mapping) else ():

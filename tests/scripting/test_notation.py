@@ -102,6 +102,24 @@ def test_a_json_file_is_nothing_else(text, said):
     assert said in str(caught.value)
 
 
+HALVES = [
+    (b'{"a": ["x", "\\ud800"]}', "f, line 1, a[1]: half a surrogate pair, which is no character"),
+    (b'{"a": 1,\n "\\udfff": 2}', "f, line 2: half a surrogate pair"),
+    (b'{"a": "\\udf89\\ud83c"}', "f, line 1, a: half a surrogate pair"),
+    (b'{"rules": [{"reply": {"text": "\\ud800"}}]}', "f, line 1, rules[0].reply.text: half a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), HALVES)
+def test_halves_of_pairs(text, said):
+    """Half a surrogate pair is refused with its place, a whole one in two escapes is a character."""
+    for is_json in (True, False):
+        with pytest.raises(MockError) as caught:
+            read(text, "f", is_json=is_json)
+        assert said in str(caught.value)
+    assert read(b'{"a": "\\ud83c\\udf89"}', "f", is_json=True).value == {"a": "\U0001f389"}
+
+
 def test_places():
     """A place names the nearest line that there is."""
     sheet = read(b"rules:\n  - when:\n      stream: yes\n  - reply: x\n", "f.yaml")

@@ -357,14 +357,6 @@ def test_circles_are_told(folder):
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (r'"\ud800"', "text has half a surrogate pair"),
-        (r'[a, {reasoning: "\udfff"}]', "reasoning has half a surrogate pair"),
-        (r'{tool_calls: [{name: "\ud800"}]}', "the name of a ToolCall has half a surrogate pair"),
-        (r'{tool_calls: [{name: a}, {name: a, id: "\ud800"}]}', "the id of a ToolCall has half a surrogate pair"),
-        (
-            r'{tool_calls: [{name: a, arguments: "\ud800"}]}',
-            "the arguments of a ToolCall has half a surrogate",
-        ),
         ("{text: a, logprobs: {a: 0.5}}", "logprobs= takes numbers from -100 to 0, got 0.5 for 'a'"),
         (
             "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, cached_tokens: 2}}",

@@ -5,18 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
-from engy_mock.scripting.fault import LONGEST, Count, Fault, Pause, Seconds, Share, Status, fault
+from engy_mock.scripting.fault import LONGEST, MOST, Count, Fault, Pause, Seconds, Share, Some, Status, fault
 from engy_mock.scripting.heads import Header, Headers, limit_headers, reheaded, with_headers
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.pace import Delay
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.refusing import Refusing
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.wire import Head, Step
 
-Some = Annotated[int, Field(ge=1)]
-Span = Annotated[float, Field(gt=0)]
+Span = Annotated[float, Limits(ge=0.001, le=MOST)]
 
 
 @fault("cold-start", spares=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from engy_mock.scripting.chunks import CHUNKED, with_tops
-from engy_mock.scripting.fault import Fault, Status, fault
+from engy_mock.scripting.fault import MOST, Fault, Status, fault
 from engy_mock.scripting.faults.logprobs import SCORED, is_scored
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusing import refused, reworded
@@ -72,7 +72,7 @@ class DriftingLogprobs(Fault):
     """Let each request meet one of several servers, whose log probabilities differ by up to so much."""
 
     by: Annotated[float, Limits(gt=0, le=1)] = 0.02
-    servers: Annotated[int, Limits(ge=2)] = 4
+    servers: Annotated[int, Limits(ge=2, le=MOST)] = 4
 
     def suits(self, occasion: Occasion) -> bool:
         """Where something is scored."""
