@@ -64,7 +64,8 @@ _what = lru_cache(maxsize=64)(digest)
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    `annex` opens a second door to it, and gives its address; None where there is only one. `heads` is called when
+    heads are going to be looked at, before the first of them comes. `replay` knows what was
     recorded, and answers before the model does.
     """
 
@@ -81,6 +82,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    heads: Callable[[], None] | None = None
     replay: "Replay | None" = None
     _speaker: Speaker = field(init=False)
     _direction: Direction = field(init=False)
@@ -95,7 +97,7 @@ class Gateway:
         self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
-        self.script = Script(now=self.now, more=self.scenes.stage.rules)
+        self.script = Script(now=self.now, more=self.scenes.stage.rules, expect=self.expect_heads)
         self._direction = Direction(self)
         engine = Engine(self.catalog, self.seed)
         self._speaker = Speaker(self, engine)
@@ -146,6 +148,11 @@ class Gateway:
     def looks_at_heads(self) -> bool:
         """Whether anything may happen before a body is read."""
         return bool(self.script.early_rules())
+
+    def expect_heads(self) -> None:
+        """Let whoever serves load what it needs to look at heads."""
+        if self.heads is not None:
+            self.heads()
 
     def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
         """What happens before the body of a call is read; None for nothing, as is usual.

@@ -13,6 +13,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.settings import checked as settled
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.library import Library
 from engy_mock.scripting.stage import Scene, Stage
 from engy_mock.vocabulary.errors import MockError, did_you_mean
@@ -31,6 +32,10 @@ class Mocked(Protocol):
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
+        ...
+
+    def expect_heads(self) -> None:
+        """A rule is going to act before bodies are read."""
         ...
 
 
@@ -63,6 +68,8 @@ class Scenes:
         for part in parts:
             self.check(part)
             self.stage.check(part)
+        if any(is_early(rule.faults) for part in parts for rule in part.all_rules):
+            self._mocked.expect_heads()
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
 

@@ -228,6 +228,9 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         listener = listen(self._host, self._wanted_port)
         scheme = "http" if tls is None else "https"
         shell, factory = self._serving_shell(), self._loop_factory
+        self.gateway.heads = _load_for_heads
+        if self.gateway.looks_at_heads:
+            _load_for_heads()
         thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
         thread.start()
         self._thread = thread
@@ -237,7 +240,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     def stop(self) -> None:
         """Close the port; stalls and connections end at once. A second time does nothing."""
         thread, self._thread = self._thread, None
-        self.gateway.annex = None
+        self.gateway.annex = self.gateway.heads = None
         if thread is not None:
             thread.stop()
         self._abandon()
@@ -371,6 +374,11 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         control.house.complaints = self._complaints
         control.house.judged = self._judged
         return control
+
+
+def _load_for_heads() -> None:
+    """Load aiohttp, which reads heads apart from bodies: the first client should not have to wait for it."""
+    import engy_mock.serving.odd  # noqa: F401
 
 
 @contextmanager

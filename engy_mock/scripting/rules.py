@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.early import Early
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.memory import Memory
@@ -57,7 +57,7 @@ class Rule:
             raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
         if any(type(place) is not int or place < 1 for place in self.at):
             raise MockError(f"at takes numbers of requests, counted from 1, got {self.at!r:.80}")
-        if self.at and any(isinstance(own, Early) for own in self.faults):
+        if self.at and is_early(self.faults):
             raise MockError(
                 "at counts requests when they are read: a fault that acts before that cannot wait for it"
             )

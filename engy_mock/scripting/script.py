@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.early import Early
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.index import Index, Known, counted
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen, Rule, Used, settled
@@ -19,12 +19,13 @@ class Script:
     """The rules of one mock, in the order in which they are tried.
 
     `rules` are the test's own; behind them stand those of the scenarios, which `more` gives for a moment of
-    mock time. `now` tells that time.
+    mock time. `now` tells that time. `expect` is called when one is written that acts before a body is read.
     """
 
     now: Callable[[], float] = lambda: 0.0
     rules: list[Rule] = field(default_factory=list)
     more: Callable[[], Sequence[Rule]] = tuple
+    expect: Callable[[], None] = lambda: None
     _lock: Lock = field(default_factory=Lock)
     _indexed: tuple[Rule, ...] = ()
     _answering: Index = field(default_factory=lambda: Index((), {}))
@@ -34,6 +35,8 @@ class Script:
 
     def add(self, rule: Rule) -> None:
         """Put a rule behind those that are there."""
+        if is_early(rule.faults):
+            self.expect()
         with self._lock:
             rule.name = rule.name or f"rule {len(self.rules) + 1}"
             rule.began = self.now()
@@ -113,7 +116,7 @@ class Script:
                 self._answering = Index([rule for rule in rules if rule.answers], shared)
                 marring = [rule for rule in rules if not rule.answers or rule.lets_through]
                 self._marring = Index(marring, shared)
-                self._early = tuple([rule for rule in rules if _is_early(rule)])
+                self._early = tuple([rule for rule in rules if is_early(rule.faults)])
                 counting = [rule for rule in rules if rule.at]
                 self._counting = Index(counting, shared) if counting else None
                 self._indexed = rules
@@ -159,7 +162,3 @@ class Script:
                 return None
             rule.used += 1
             return rule.used - 1
-
-
-def _is_early(rule: Rule) -> bool:
-    return any(isinstance(own, Early) for own in rule.faults)
