@@ -141,6 +141,7 @@ def fault(
 
     def named(own: type[Kind]) -> type[Kind]:
         made = dataclass(frozen=True)(own)
+        made.__init__ = _checking_names(made)  # type: ignore[method-assign]
         made.kind = kind
         made.endpoints = frozenset(endpoints)
         made.surfaces = frozenset(surfaces)
@@ -157,6 +158,24 @@ def fault(
         return made
 
     return named
+
+
+def _checking_names(kind: type[Fault]) -> Callable[..., None]:
+    """What makes a fault, which knows the nearest right spelling of a parameter."""
+    make, known = kind.__init__, tuple(field.name for field in fields(kind))
+
+    def make_named(self: Fault, *values: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in known:
+                raise WrongParameter(name, _unknown(kind.kind, name, known))
+        make(self, *values, **parameters)
+
+    return make_named
+
+
+def _unknown(kind: str, name: object, known: Sequence[str]) -> str:
+    hint = did_you_mean(str(name), tuple(known)) or f" It takes {', '.join(known)}."
+    return f"{kind}: unknown parameter {name!r:.80}.{hint}"
 
 
 def _help(kind: type[Fault], told: str) -> str:
@@ -349,8 +368,7 @@ def wrong_parameters(own: type[Fault], parameters: Mapping[str, Any]) -> Iterato
     names = {parameter(field.name): field for field in fields(own)}
     for name, value in parameters.items():
         if name not in names:
-            hint = did_you_mean(str(name), tuple(names)) or f" It takes {', '.join(names)}."
-            yield WrongParameter(str(name), f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            yield WrongParameter(str(name), _unknown(kind, name, tuple(names)))
             continue
         try:
             _check_value(own, names[name].name, checkers[names[name].name], value)

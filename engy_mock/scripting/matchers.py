@@ -307,6 +307,8 @@ def _check(word: str, value: object) -> None:
             raise MockError(f"{word}= takes texts as keys, got {name!r:.80}")
         if word == "header":
             _check_header(name, wanted)
+        elif "" in name.split("."):
+            raise MockError(f"field= takes paths like messages.0.role: {name!r:.80} has an empty step")
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(

@@ -12,7 +12,7 @@ from engy_mock.vocabulary.errors import MockError, quoted
 from engy_mock.vocabulary.text import is_sendable, paired
 
 MAX_BYTES = 1024 * 1024
-MAX_NODES = 10_000
+MAX_NODES = 50_000
 """How many values a file may have."""
 
 MAX_DEPTH = 16
@@ -151,7 +151,7 @@ def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
+        raise MockError(f"{source}{_where(error, text)}: {_what(error)}") from None
     except RecursionError:
         raise MockError(f"{source}: nested deeper than {bounds.depth} levels") from None
     finally:
@@ -224,11 +224,17 @@ def _check_word(node: yaml.ScalarNode, place: str, room: _Room) -> None:
         raise MockError(f"{place}: {quoted(node.value)} is no {kind}") from None
 
 
-def _where(error: yaml.YAMLError) -> str:
+def _where(error: yaml.YAMLError, text: str) -> str:
+    if isinstance(error, yaml.reader.ReaderError):
+        return f", line {text.count(chr(10), 0, error.position) + 1}"
     mark = getattr(error, "problem_mark", None)
     return "" if mark is None else f", line {mark.line + 1}"
 
 
 def _what(error: yaml.YAMLError) -> str:
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "not valid YAML"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"the character {quoted(chr(error.character))} is not allowed in YAML but as an escape"
+    said = getattr(error, "problem", None) or "not valid YAML"
+    if said == "but found another document":
+        return "a second document begins here: a file has one"
     return quoted(str(said))

@@ -93,7 +93,7 @@ def test_everything_that_a_file_can_say(engy, folder):
         ),
         (
             "description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x",
-            "line 3, rules[0].when.endpoint: chatt is not allowed: input should be 'chat'",
+            "line 3, rules[0].when.endpoint: 'chatt' is not allowed: input should be 'chat'",
         ),
         ("description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x", "Did you mean 'chat'?"),
         (
@@ -101,6 +101,19 @@ def test_everything_that_a_file_can_say(engy, folder):
             "line 3, rules[0].reply.txt: unknown key 'txt'. Did you mean 'text'?",
         ),
         ("description: x\nrules:\n  - times: 0\n    reply: x", "line 3, rules[0].times: 0 is not allowed"),
+        (
+            'description: x\nrules: [{refuse: "429"}]',
+            "rules[0].refuse: '429' is not allowed: input should be a valid",
+        ),
+        (
+            "description: x\ninclude: [../../etc/passwd]",
+            "include[0]: '../../etc/passwd' is not allowed: a name has lower case letters, digits, and hyphens",
+        ),
+        ("description: x\nphases: [{name: A b}]", "phases[0].name: 'A b' is not allowed: a name has lower case"),
+        (
+            "description: x\nrules: [{when: {field: {messages..role: user}}, reply: y}]",
+            "rules[0].when: field= takes paths like messages.0.role: 'messages..role' has an empty step",
+        ),
         ("description: x\nrules:\n  - rate: 2\n    reply: x", "line 3, rules[0].rate: 2 is not allowed"),
         ("description: x\nrules:\n  - reply: x\n    times: '2'", "line 4, rules[0].times"),
         (
@@ -199,7 +212,7 @@ ALL_OF_THEM = [
     "line 3, settings.stirct: there is no setting 'stirct'. Did you mean 'strict'?",
     "line 3, settings.capacity: setting capacity is 0: input should be greater than or equal to 1",
     "line 4, models.glm-5.22: unknown model 'glm-5.22'. Did you mean 'glm-5.2'?",
-    "line 6, rules[0].when.endpoint: chatt is not allowed: ",
+    "line 6, rules[0].when.endpoint: 'chatt' is not allowed: ",
     "line 6, rules[0].when.sys: unknown key 'sys'. Did you mean 'says'?",
     "line 7, rules[0].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
     "line 7, rules[0].faults[0].rate: reset: rate is 2: ",
@@ -256,7 +269,7 @@ def test_all_mistakes_are_told_at_once(folder):
         ),
         ("{repply: hi}", ["rules[0].repply: unknown key 'repply'. Did you mean 'reply'?"]),
         ("{fault: [reset], tmes: 1}", ["rules[0].fault: unknown", "rules[0].tmes: unknown"]),
-        ("hi", ["rules[0]: hi is not allowed"]),
+        ("hi", ["rules[0]: 'hi' is not allowed"]),
     ],
 )
 def test_all_of_a_rule_is_looked_at(folder, rule, said):
@@ -567,6 +580,25 @@ BEYOND_RULES = {
     "models": "models: {glm-5.2: {is_available: false}}",
     "settings and account": "settings: {answers: markdown}\naccount: {requests_per_minute: 1}",
 }
+
+
+def test_a_file_of_mistakes_is_told_in_part(folder):
+    """Q-24: however many there are, nobody waits for all of them."""
+    path = written(folder, "wrong", "description: x\nrules:\n" + "  - [a]\n" * 2000)
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    told = str(caught.value).splitlines()
+    assert (len(told), told[-1]) == (101, f"{path}: and 1900 mistakes more")
+
+
+@pytest.mark.slow
+def test_a_thousand_rules_of_ten_conditions_fit(folder):
+    """Q-24: the bounds are wider than what is promised for rules."""
+    words = "endpoint: chat, surface: v1, model: glm-5.2, stream: false, system: a, offers: t, tool_result: false"
+    more = "header: {a: b}, field: {user: u}"
+    rules = [f"  - {{when: {{{words}, {more}, says: s{number}}}, reply: r}}" for number in range(1000)]
+    path = written(folder, "large", "description: x\nrules:\n" + "\n".join(rules))
+    assert len(EngyMock(scenarios=[path]).gateway.scenes.stage.rules()) == 1000
 
 
 @pytest.mark.parametrize("keys", BEYOND_RULES)

@@ -9,6 +9,8 @@ import pytest
 from openai import OpenAI
 
 from engy_mock import MockError, Reply, ToolCall
+from engy_mock.faults import Reset
+from engy_mock.scripting.matchers import conditions
 from engy_mock.scripting.notation import Sheet
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.scenario import from_sheet
@@ -387,3 +389,12 @@ def test_a_hint_stands_once(engy):
     with pytest.raises(MockError, match="retry_after= and headers= both say retry-AFTER"):
         engy.when().refuse(429, retry_after=2, headers={"retry-AFTER": "5"})
     engy.when().refuse(429, headers={"Retry-After": "5"})
+
+
+def test_a_parameter_that_a_kind_does_not_have():
+    """A class knows the nearest right spelling, as its name in a file does."""
+    with pytest.raises(MockError, match=r"^reset: unknown parameter 'afer'. Did you mean 'after'\?$"):
+        Reset(afer=2)  # type: ignore[call-arg]
+    assert Reset(2) == Reset(after=2, rate=1.0)
+    with pytest.raises(MockError, match="'' has an empty step"):
+        conditions((), {"field": {"": 5}})
