@@ -12,7 +12,8 @@ from engy_mock import EngyMock, MockError
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.gateway.settings import described
 from engy_mock.scripting.mistakes import MistakenFile
-from engy_mock.scripting.scenario import from_file
+from engy_mock.scripting.notation import Sheet
+from engy_mock.scripting.scenario import from_file, from_sheet
 from engy_mock.scripting.schema import schema
 from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
@@ -671,6 +672,16 @@ def test_pages_meet_rules_that_name_them_alone(engy, folder):
     assert httpx2.get(models).status_code == 200
 
 
+def is_read(document):
+    """Whether the reader takes this as a scenario."""
+    engy = EngyMock()
+    try:
+        engy.gateway.scenes.check(from_sheet(Sheet("f", document), "f"))
+    except MockError:
+        return False
+    return True
+
+
 def test_schema_and_reader_agree():
     """The JSON Schema says yes to what the reader takes, and no to what it does not."""
     document = schema(described())
@@ -692,8 +703,45 @@ def test_schema_and_reader_agree():
         {"description": "x", "rules": [{"when": {"endpoint": "chatt"}}]},
         {"rules": []},
     ]
+    rules: list[object] = [
+        {"reply": "y", "refuse": 429},
+        {"refuse": 429, "let_through": True},
+        {"reply": None},
+        {"faults": []},
+        {"times": 2},
+        {"reply": []},
+        {"reply": {"text": "x", "json": None}},
+        {"reply": {"same_as": "a", "text": "x"}},
+        {"reply": {"logprobs": {"x": 0.5}}},
+        {"reply": {"usage": {"prompt_tokens": 10**9 + 1, "completion_tokens": 1}}},
+        {"refuse": {"status": 429, "retry_after": -1}},
+        {"refuse": {"status": 429, "retry_after": 1e15}},
+        {"refuse": {"status": 429, "headers": {"a b": "c"}}},
+        {"pace": 0.001},
+        {"delay": 601},
+        {"reply": "x", "when": {"field": {"messages..role": "user"}}},
+        {"reply": "x", "when": {"field": {"": 5}}},
+        {"reply": "x", "when": {"header": {"a b": "c"}}},
+        {"faults": [{"kind": "ping-storm", "count": 101}]},
+    ]
+    wrongs += [{"description": "x", "rules": [rule]} for rule in rules]
     for wrong in wrongs:
         assert not validator.is_valid(wrong), wrong
+        assert not is_read(wrong), wrong
+    rights: list[object] = [
+        {"reply": None, "refuse": 429},
+        {"reply": {"text": None, "json": None}},
+        {"refuse": {"status": 429, "retry_after": 0}},
+        {"refuse": {"status": 429, "retry_after": "soon"}},
+        {"faults": ["ping-storm"], "reply": "x"},
+        {"delay": 0},
+        {"pace": 0.002, "when": {"field": {"messages.0.role": "user"}, "header": {"x-a": "b"}}},
+        {"reply": ["x", {"text": "y"}]},
+    ]
+    for right in rights:
+        document = {"description": "x", "rules": [right]}
+        assert validator.is_valid(document), right
+        assert is_read(document), right
 
 
 VALUES = [("$defs", "Tempo"), ("$defs", "Worker")]
@@ -707,7 +755,8 @@ def parts(document, place=()):
             if word == "properties":
                 for name, own in value.items():
                     yield (*place, name), own
-            yield from parts(value, (*place, word))
+            if word != "allOf":  # what keys have to do with each other
+                yield from parts(value, (*place, word))
     elif isinstance(document, list):
         for number, item in enumerate(document):
             yield from parts(item, (*place, number))
