@@ -49,6 +49,7 @@ class Rule:
     tokens: int = 0
     began: float = 0.0
     memory: Memory = field(default_factory=Memory)
+    _place: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.times is not None and (type(self.times) is not int or self.times < 1):
@@ -113,9 +114,18 @@ class Rule:
                 return False
         return True
 
-    def is_spared(self, identity: bytes) -> bool:
-        """Whether its rate leaves this request alone."""
-        return self.rate < 1 and Draws(digest("rate", identity, self.name)).at(0) >= self.rate
+    def is_spared(self, rates: Draws) -> bool:
+        """Whether its rate leaves a request alone; each rule has a place among its draws."""
+        if not 0 < self.rate < 1:
+            return self.rate == 0
+        if self._place is None:
+            self._place = int.from_bytes(digest("rate", self.name)[:8], "big")
+        return rates.at(self._place) >= self.rate
+
+
+def rates_of(identity: bytes) -> Draws:
+    """What settles for one request the rates of all rules."""
+    return Draws(digest("rate", identity))
 
 
 def is_share(value: object) -> bool:

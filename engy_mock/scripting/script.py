@@ -8,7 +8,8 @@ from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.early import is_early
 from engy_mock.scripting.index import Index, Known, counted
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Chosen, Rule, Used, settled
+from engy_mock.scripting.rules import Chosen, Rule, Used, rates_of, settled
+from engy_mock.vocabulary.seeds import Draws
 
 NEAREST = 3
 """How many rules an explanation names."""
@@ -113,8 +114,10 @@ class Script:
         with self._lock:
             if self._indexed != rules:
                 shared = counted(rules)
-                self._answering = Index([rule for rule in rules if rule.answers], shared)
-                marring = [rule for rule in rules if not rule.answers or rule.lets_through]
+                # What no request is for need not be tried.
+                some = [rule for rule in rules if rule.rate > 0]
+                self._answering = Index([rule for rule in some if rule.answers], shared)
+                marring = [rule for rule in some if not rule.answers or rule.lets_through]
                 self._marring = Index(marring, shared)
                 self._early = tuple([rule for rule in rules if is_early(rule.faults)])
                 counting = [rule for rule in rules if rule.at]
@@ -147,9 +150,14 @@ class Script:
 
         Rules from `until` on have no say; others that let requests through do not mar them.
         """
+        rates: Draws | None = None
         for rule in index.fitting(asked, known, until):
-            if (mars and rule.lets_through) or (rule.at and rule not in due) or rule.is_spared(identity):
+            if (mars and rule.lets_through) or (rule.at and rule not in due):
                 continue
+            if rule.rate < 1:
+                rates = rates or rates_of(identity)
+                if rule.is_spared(rates):
+                    continue
             use = self.use(rule)
             if use is not None:
                 return Used(rule, use)
