@@ -22,7 +22,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
-from engy_mock.gateway.doorstep import met
+from engy_mock.gateway.doorstep import met, turned_away
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
@@ -173,6 +173,16 @@ class Gateway:
         if origin is None or is_foreign(call, self.settings.allowed_hosts):
             return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
         return Shared(steps, origin, self.settings.cors_origins)
+
+    def turned_away(self, path: str, error: ApiError) -> Whole:
+        """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read (E-5).
+
+        It has an id like any other (E-11), and no place in the journal: what it asked for is not known.
+        """
+        what = digest("turned away", path, error.message)
+        return turned_away(
+            path, error, self.identities.next(what, Call(method="", path=path, headers={}), Body(b""))
+        )
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""

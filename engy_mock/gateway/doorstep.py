@@ -21,7 +21,7 @@ from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.seeds import digest, hex_id
-from engy_mock.vocabulary.wire import Begin, Call, Close, Doorstep, Head, Write
+from engy_mock.vocabulary.wire import Begin, Call, Close, Doorstep, Head, Whole, Write
 
 
 class Mocked(Protocol):
@@ -111,3 +111,12 @@ def _answered(
     steps = (Begin(head, len(body)), Write(body), Close())
     entry.course.at_once(*steps)
     return entry, Doorstep(iter(steps))
+
+
+def turned_away(path: str, error: ApiError, request_id: str) -> Whole:
+    """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read (E-5)."""
+    route = routes.speaker(path)
+    error = judged(error, route.surface, route.dialect.endpoint)
+    names = [(name, request_id) for name in route.id_headers if request_id]
+    head = Head(error.status, (JSON, *names, *error.headers))
+    return Whole(head, route.dialect.error(error, route.surface, request_id))

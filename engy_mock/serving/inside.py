@@ -128,7 +128,8 @@ class Inside:
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
-        return self._shell.turned_away(refused.error, self._shell.framing(is_http_11=False, wants_close=True))
+        framing = self._shell.framing(is_http_11=False, wants_close=True)
+        return self._shell.turned_away(refused.path, refused.error, framing)
 
     @contextmanager
     def _listed(self, ring: Callable[[], object]) -> Generator[None]:
