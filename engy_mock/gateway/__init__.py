@@ -106,11 +106,17 @@ class Gateway:
         """Unix time on the mock's clock."""
         return self.clock.now()
 
+    def break_off(self) -> None:
+        """The answers under way will not come to their end: that is no fault of their clients, and costs nothing."""
+        for entry in self.journal:
+            entry.course.break_off()
+
     def reset(self) -> None:
         """Be as new: journal, accounts, cache, rules, scenarios, models and ids.
 
         Answers still under way keep the old books.
         """
+        self.break_off()
         with self._lock:
             self.journal = self._new_journal()
             self.accounts = self._new_accounts()

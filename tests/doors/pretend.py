@@ -85,6 +85,9 @@ class Gateway:
         headers = (("Content-Type", "application/json"), ("X-Path", path), *error.headers)
         return whole(json.write({"error": detail}), status=error.status, headers=headers)
 
+    def break_off(self) -> None:
+        """Nothing is settled here."""
+
     def reset(self) -> None:
         self.journal = []
 
