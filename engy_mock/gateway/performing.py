@@ -104,8 +104,8 @@ class Planned(Iterator[Step]):
 class Stream(Iterator[Step]):
     """The events of an answer as steps, several events to a write.
 
-    Closed before its end, even before its beginning, it settles what the client has got until then (E-200); nothing
-    if it is the mock that ends.
+    Closed before its end, even before its beginning, it settles what the client has got until then (E-200);
+    nothing if it is the mock that ends.
     """
 
     def __init__(
