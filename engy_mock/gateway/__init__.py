@@ -22,6 +22,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
+from engy_mock.gateway.discretion import MAX_REASON, discreet
 from engy_mock.gateway.doorstep import met
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
@@ -50,7 +51,6 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
-MAX_REASON = 2000
 MAX_REMEMBERED_BODY = 16 * 1024
 
 _log = logging.getLogger("engy_mock")
@@ -340,7 +340,7 @@ class Gateway:
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
         """A refusal as a whole answer in the dialect of its path; it costs nothing."""
         route = routes.speaker(call.path)
-        error = judged(error, route.surface, route.dialect.endpoint)
+        error = discreet(judged(error, route.surface, route.dialect.endpoint), call)
         if entry.rule is None and not isinstance(error, MockFailed) and not self._direction.is_idle(call):
             asked = asked_of(call, route, body=body.known(), refused=error.status)
             found = self._direction.chosen(asked, entry)

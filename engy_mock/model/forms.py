@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import InvalidRequest
+from engy_mock.vocabulary.errors import InvalidRequest, quoted
 from engy_mock.vocabulary.request import Conversation, GenerationRequest
+
+MAX_POINTER = 80
+"""How much of the way to the blamed part of a schema is told, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,9 @@ class Form:
         try:
             return json.text(document(self.schema, seed=seed))
         except UnusableSchema as error:
-            raise InvalidRequest(f"{self.place}: {error}", param=self.place) from error
+            # Both quote the schema, which can be long.
+            pointer, reason = quoted(error.pointer, MAX_POINTER), quoted(error.reason)
+            raise InvalidRequest(f"{self.place}: {pointer}: {reason}", param=self.place) from error
 
 
 def demanded(request: GenerationRequest) -> Form | None:
