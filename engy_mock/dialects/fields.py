@@ -50,7 +50,7 @@ WORDS = {
     "stateful": "is not supported, as nothing is kept between calls",
     "schema_type": "must be an object or a boolean",
     "tool_unknown": "must be the name of a tool that is offered",
-    "tools_missing": "must not be required without tools",
+    "tools_missing": "must not be {mode} without tools",
     "stream_unsupported": "is not supported on {path}",
     "best_of_below": "must be at least n, which is {n}",
     "best_of_streamed": "must be at most 1 in a stream",

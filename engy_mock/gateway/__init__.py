@@ -317,7 +317,7 @@ class Gateway:
             catalog=self.catalog,
             records=self.records.of(account.name),
             prices_of=account.prices_of,
-            prompt_tokens=lambda request: self._understanding.measured(request, route, account).prompt_tokens,
+            prompt_tokens=lambda said: self._understanding.counted(said, route, account),
             now=self.clock.now(),
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}

@@ -77,6 +77,12 @@ class Understanding:
                 known[key] = found
         return found
 
+    def counted(self, body: Mapping[str, Any], route: Route, account: Account) -> int:
+        """The prompt tokens of a body; raises ApiError for everything that it would be refused for (E-177)."""
+        prepared = self._prepare(body, route, account)
+        self._engine.check(prepared)
+        return prepared.prompt_tokens
+
     def _prepare(self, body: Mapping[str, Any], route: Route, account: Account) -> Prepared:
         """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
         model = body.get("model")
@@ -99,9 +105,9 @@ class Understanding:
             if not found.takes_images:
                 raise takes_no_images(found) from error
             raise
-        return self.measured(request, route, account)
+        return self._measured(request, route, account)
 
-    def measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
+    def _measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
         """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
         card = self._model(request.model, route, account)
         request = contracts.apply(request, card)
