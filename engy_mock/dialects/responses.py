@@ -120,6 +120,7 @@ class VendorResponseForm(SharedForm, total=False):
     model: Required[str]
     top_p: wishes.Share | None
     truncation: Literal["auto", "disabled"] | None
+    store: bool | None
 
 
 _FORMS = {
