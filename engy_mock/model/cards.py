@@ -38,7 +38,8 @@ class ModelCard:
     `moves_late_system`: a system message after the first place becomes a user message.
     `ignores_schema`: a response format, and that a tool must be called, have no effect. `hears_enabled`: the wish
     `reasoning.enabled: true` turns thinking on. `listed_context` is the window that the list tells, if another.
-    `vendor` says who serves it under `/v5`; a model without one is served under `/v1`.
+    `vendor` says who serves it under `/v5`; a model without one is served under `/v1`. `speaks_as` is the model
+    whose words it has, if it has none of its own.
     """
 
     id: str
@@ -63,6 +64,12 @@ class ModelCard:
     top_p: float = 0.95
     vendor: str | None = None
     type: ModelType = "chat_completion"
+    speaks_as: str | None = None
+
+    @property
+    def speaker(self) -> str:
+        """The model whose words it says."""
+        return self.id if self.speaks_as is None else self.speaks_as
 
     def level(self, wish: ThinkingWish) -> Level:
         """The level that a wish comes to on this model."""

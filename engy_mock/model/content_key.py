@@ -18,7 +18,7 @@ def content_key(
     form, choice = request.response_format, request.tool_choice
     cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
     shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
-    rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
+    rest = (card.speaker, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
     schema = b"" if form.schema is None else json.write(form.schema)
     return digest("content", seed, packed(context), _shape(*cuts, *shifts, *rest), schema)
 

@@ -195,7 +195,7 @@ class Engine:
         key = content_key(self.seed, request, card, opening.tokens, knobs)
         shares = digest("draws", key, copy)
         if request.sampling.seed is not None:
-            shares = digest("draws", self.seed, card.id, copy, request.sampling.seed)
+            shares = digest("draws", self.seed, card.speaker, copy, request.sampling.seed)
         return self._made_up(prepared, opening, knobs, Draws(shares), key + b"%d" % copy, first)
 
     def _answer(

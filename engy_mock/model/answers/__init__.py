@@ -56,7 +56,7 @@ def _reply(
     sampling = prepared.request.sampling
     tokens = array("I", prepared.prompts[0].tokens).tobytes()
     knobs = repr((sampling.seed, sampling.temperature))
-    draws = Draws(digest("answer", engine.seed, prepared.card.id, tokens, knobs, copy))
+    draws = Draws(digest("answer", engine.seed, prepared.card.speaker, tokens, knobs, copy))
     text = composed(wish, topic, draws)
     if result is not None:
         text = f"{Piece.quotation(result)}\n\n{text}"
