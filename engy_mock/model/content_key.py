@@ -18,7 +18,9 @@ def content_key(
     form, choice = request.response_format, request.tool_choice
     cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
     shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
-    rest = (card.speaker, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
+    # Whether calls may be parallel matters where one is made, which is where one has to be.
+    is_parallel = request.parallel_tool_calls or choice.mode not in ("required", "named")
+    rest = (card.speaker, request.sampling.seed, choice.mode, choice.name, is_parallel, form.type)
     schema = b"" if form.schema is None else json.write(form.schema)
     return digest("content", seed, packed(context), _shape(*cuts, *shifts, *rest), schema)
 

@@ -394,7 +394,6 @@ def test_what_content_does_not_depend_on(make, tools):
         {"tools": (Tool(name="f"),)},
         {"tools": (Tool(name="f"),), "tool_choice": ToolChoice(mode="none")},
         {"response_format": ResponseFormat(type="text", schema={"a": 1})},
-        {"parallel_tool_calls": False},
         {"sampling": Sampling(temperature=0.99)},
         {"sampling": Sampling(top_p=0.96)},
         {"sampling": Sampling(top_k=400)},
@@ -416,6 +415,14 @@ def test_what_content_depends_on(change):
 
 
 A_TOOL = Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+
+
+@pytest.mark.parametrize("mode", ["auto", "none"])
+def test_parallel_calls_shape_no_text(mode):
+    """E-13, E-58: whether calls may be parallel leaves an answer alone that makes none."""
+    fields = {"tools": (A_TOOL,), "tool_choice": ToolChoice(mode=mode)}
+    alone = answer(chat("Tell me about tea", parallel_tool_calls=False, **fields))
+    assert alone == answer(chat("Tell me about tea", **fields))
 
 
 @pytest.mark.parametrize(
