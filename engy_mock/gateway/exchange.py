@@ -17,7 +17,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
-from engy_mock.model.engine import Prepared
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Ended, Event, Failure, Finished, Receipt, Refused, Started
 from engy_mock.vocabulary.generation import Generation, Usage

@@ -15,7 +15,8 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared, takes_no_images
+from engy_mock.model.engine import Engine, takes_no_images
+from engy_mock.model.prepared import Prepared
 from engy_mock.model.records import Records
 from engy_mock.model.vendors import VENDORS
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest

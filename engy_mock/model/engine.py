@@ -5,9 +5,8 @@ Nothing here has state or looks at the time: the same request gives the same ans
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from engy_mock.model.cards import Level, ModelCard, Prices
+from engy_mock.model.cards import Level, ModelCard
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.composing import Parts, compose, spoken
 from engy_mock.model.content_key import content_key
@@ -16,8 +15,7 @@ from engy_mock.model.forms import Form, demanded
 from engy_mock.model.measuring import length, raw_length
 from engy_mock.model.opening import Opening
 from engy_mock.model.overflow import Wording, overflow
-from engy_mock.model.prices import highest_cost_micro
-from engy_mock.model.proof import proof
+from engy_mock.model.prepared import Prepared
 from engy_mock.model.sampling import Knobs, knobs_without_bias
 from engy_mock.model.scoring import score
 from engy_mock.model.templates import Rendered
@@ -28,41 +26,8 @@ from engy_mock.vocabulary.generation import UNSAID, Choice, Generation, Reply, T
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
 from engy_mock.vocabulary.seeds import Draws, digest
 
-MAX_MADE_UP = 2048
-"""A made-up answer comes to its end after so many tokens at the latest, whatever the knobs make of it."""
-
 MAX_IMAGES = 10
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A request that has passed every check of its size.
-
-    `prompts` are the tokens of each prompt; `max_tokens` is the limit in force; `level` how the model thinks.
-    """
-
-    request: GenerationRequest
-    card: ModelCard
-    level: Level
-    prompts: tuple[Rendered, ...]
-    max_tokens: int
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The tokens of all prompts."""
-        return sum([len(prompt.tokens) for prompt in self.prompts])
-
-    def proof(self, choices: Sequence[Choice]) -> dict[str, Any] | None:
-        """The proof of what these choices say, if one was demanded (E-146)."""
-        if not self.request.provider.require_proof:
-            return None
-        return proof(self.card.id, [prompt.tokens for prompt in self.prompts], choices)
-
-    def highest_cost_micro(self, prices: Prices) -> int:
-        """What the answer can cost at the most, in micro-USD (E-197)."""
-        most = self.max_tokens * len(self.prompts) * self.request.copies
-        return highest_cost_micro(prices, self.prompt_tokens, most)
 
 
 @dataclass(slots=True)
@@ -257,7 +222,7 @@ class Engine:
         request, language = prepared.request, opening.language
         tokenizer = language.tokenizer
         form = self._form(prepared)
-        thinks = prepared.level != "off"
+        thinks, most = prepared.level != "off", prepared.most_made_up
         written: list[int] = []
         if thinks or form is None:
             until = language.ends if form is None else language.ends_of_thought
@@ -269,13 +234,13 @@ class Engine:
                 opening.reader(),
                 knobs,
                 draws,
-                limit=min(prepared.max_tokens, MAX_MADE_UP),
+                limit=min(prepared.max_tokens, most),
                 until=until,
                 never_first=language.end,
                 never=never,
                 first=first,
             )
-        if MAX_MADE_UP <= len(written) < prepared.max_tokens and written[-1] not in until:
+        if most <= len(written) < prepared.max_tokens and written[-1] not in until:
             written.append(language.end)
         parts = Parts.split(written, language, thinks=thinks)
         if form is None:

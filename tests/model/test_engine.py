@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -420,7 +421,7 @@ A_TOOL = Tool(name="f", parameters={"type": "object", "properties": {"a": {"type
 @pytest.mark.parametrize("mode", ["auto", "none"])
 def test_parallel_calls_shape_no_text(mode):
     """E-13, E-58: whether calls may be parallel leaves an answer alone that makes none."""
-    fields = {"tools": (A_TOOL,), "tool_choice": ToolChoice(mode=mode)}
+    fields: dict[str, Any] = {"tools": (A_TOOL,), "tool_choice": ToolChoice(mode=mode)}
     alone = answer(chat("Tell me about tea", parallel_tool_calls=False, **fields))
     assert alone == answer(chat("Tell me about tea", **fields))
 

@@ -10,8 +10,9 @@ from engy_mock.model.agenda import THINKING_SENTENCES, THINKING_SENTENCES_WITHOU
 from engy_mock.model.answers.composing import Piece, composed
 from engy_mock.model.answers.wishes import Wish, tool_meant, wish_of, without_languages
 from engy_mock.model.corpus import Topic, bundled
-from engy_mock.model.engine import Engine, Prepared
+from engy_mock.model.engine import Engine
 from engy_mock.model.forms import demanded
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.generation import Choice, Generation, Reply
 from engy_mock.vocabulary.request import Conversation, ToolChoice
 from engy_mock.vocabulary.seeds import Draws, digest
