@@ -238,6 +238,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         """Close the port; stalls and connections end at once. A second time does nothing."""
         thread, self._thread = self._thread, None
         self.gateway.annex = None
+        self.gateway.break_off()
         if thread is not None:
             thread.stop()
         self._abandon()
