@@ -26,6 +26,9 @@ from engy_mock.vocabulary.generation import UNSAID, Choice, Generation, Reply, T
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
 from engy_mock.vocabulary.seeds import Draws, digest
 
+MAX_DOCUMENTS = 16
+"""So many different ones are made for a schema; further copies of an answer say the same again."""
+
 MAX_IMAGES = 10
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
 
@@ -161,7 +164,8 @@ class Engine:
         shares = digest("draws", key, copy)
         if request.sampling.seed is not None:
             shares = digest("draws", self.seed, card.speaker, copy, request.sampling.seed)
-        return self._made_up(prepared, opening, knobs, Draws(shares), key + b"%d" % copy, first)
+        document_key = key + b"%d" % (copy % MAX_DOCUMENTS)
+        return self._made_up(prepared, opening, knobs, Draws(shares), document_key, first)
 
     def _answer(
         self,
@@ -245,7 +249,9 @@ class Engine:
         parts = Parts.split(written, language, thinks=thinks)
         if form is None:
             return parts
-        filled = form.filled(digest("document", key))
+        filled = opening.documents.get(key)
+        if filled is None:
+            filled = opening.documents[key] = form.filled(digest("document", key))
         if form.tool is not None:
             return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
         return parts.followed_by(text=tokenizer.encode(filled))

@@ -418,6 +418,16 @@ def test_what_content_depends_on(change):
 A_TOOL = Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
 
 
+def test_documents_of_many_copies_come_again():
+    """S-52: a schema is hard work, and not done more often than sixteen times for one request."""
+    form = ResponseFormat(type="json_schema", schema={"type": "integer"})
+    made = [choice.text for choice in answers(chat("How many?", response_format=form, copies=40)).choices]
+    assert made[:16] == made[16:32]
+    assert made[:8] == made[32:]
+    assert len(set(made[:16])) > 8
+    assert made[:16] == [c.text for c in answers(chat("How many?", response_format=form, copies=16)).choices]
+
+
 @pytest.mark.parametrize("mode", ["auto", "none"])
 def test_parallel_calls_shape_no_text(mode):
     """E-13, E-58: whether calls may be parallel leaves an answer alone that makes none."""
