@@ -106,9 +106,9 @@ class Understanding:
             if not found.takes_images:
                 raise takes_no_images(found) from error
             raise
-        return self._measured(request, route, account)
+        return self.measured(request, route, account)
 
-    def _measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
+    def measured(self, request: GenerationRequest, route: Route, account: Account) -> Prepared:
         """The request as its model sees it, with all its sizes; raises ApiError from E-75 on."""
         card = self._model(request.model, route, account)
         request = contracts.apply(request, card)
