@@ -59,7 +59,7 @@ class Catalog:
 
     def add_like(self, id: str, model: str) -> None:
         """Put a model in that is like another; as `vendor/name` it is one of `/v5`, and speaks as one of `/v1`."""
-        self.add(like(self._known(model), id))
+        self.add(like(self.row(model), id))
 
     def mark(self, model: str, *, is_available: bool) -> None:
         """Make a model available or not; an unavailable one is listed, yet 404 on use."""
