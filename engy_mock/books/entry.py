@@ -58,7 +58,9 @@ class Entry:
     that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
     decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
     that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
-    asked, where that is known.
+    asked, where that is known. Of a request that was refused before it was understood `model` is still known, and
+    expectations see what it asked for; `gist` is that where the body was cut, and `is_body_unread` is true where
+    there was none to be read.
     """
 
     number: int
@@ -88,11 +90,23 @@ class Entry:
     headers: Mapping[str, str] = field(default_factory=dict)
     course: Course = field(default_factory=Course, repr=False, compare=False)
     line: Line | None = field(default=None, repr=False, compare=False)
+    gist: GenerationRequest | None = field(default=None, repr=False, compare=False)
+    is_body_unread: bool = field(default=False, repr=False, compare=False)
 
     @property
     def model(self) -> str | None:
-        """The model as sent, once the request was understood."""
-        return None if self.request is None else self.request.model
+        """The model as sent; None where the body names none, or was no JSON."""
+        request = self.request or self.gist
+        if request is not None:
+            return request.model
+        if self.is_body_cut or not self.body:
+            return None
+        try:
+            document = json.read(self.body)
+        except ValueError:
+            return None
+        model = document.get("model") if isinstance(document, dict) else None
+        return model if isinstance(model, str) else None
 
     @property
     def text(self) -> str:

@@ -17,7 +17,10 @@ from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
-FIELDS = (*[field.name for field in fields(Entry) if field.name != "weight"], "model", "text", "tool_calls")
+HIDDEN = frozenset({"gist", "is_body_unread", "weight"})
+"""What entries have for the house alone."""
+
+FIELDS = (*[field.name for field in fields(Entry) if field.name not in HIDDEN], "model", "text", "tool_calls")
 """What entries can be chosen by."""
 
 _log = logging.getLogger("engy_mock")
@@ -30,8 +33,9 @@ def _weight(entry: Entry) -> int:
     not at all.
     """
     weight = 3_000 + len(entry.body) + entry.course.weight
-    if entry.request is not None:
-        weight += _weight_of_request(entry.request, entry.body)
+    request = entry.request or entry.gist
+    if request is not None:
+        weight += _weight_of_request(request, entry.body)
     for choice in () if entry.generation is None else entry.generation.choices:
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
         if choice.logprobs or choice.prompt_logprobs:
@@ -58,6 +62,11 @@ def _weight_of_request(request: GenerationRequest, body: bytes) -> int:
         weight += 110 * body.count(b'":') + 200 * body.count(b"{") + 90 * body.count(b"[")
         weight += max(0, len(body) - texts)
     return weight
+
+
+def _shortened(request: GenerationRequest | None, size: int) -> GenerationRequest | None:
+    """A request without the long fields of its body, which had so many bytes."""
+    return None if request is None else replace(request, body=Shortened(request.body, size))
 
 
 class Room(Protocol):
@@ -104,9 +113,8 @@ class Journal:
         entry.body_bytes = len(entry.body)
         if entry.body_bytes > MAX_BODY:
             entry.body = entry.body[:MAX_BODY]
-            if entry.request is not None:
-                body = Shortened(entry.request.body, entry.body_bytes)
-                entry.request = replace(entry.request, body=body)
+            entry.request = _shortened(entry.request, entry.body_bytes)
+            entry.gist = _shortened(entry.gist, entry.body_bytes)
         entry.weight = _weight(entry)
         room = self._room()
         with self._lock:

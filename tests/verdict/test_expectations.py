@@ -230,14 +230,6 @@ def test_what_was_cut_is_not_denied(engy, path):
     assert engy.asked(says="good bye", field={path: "x"}, times=0) == []
 
 
-def test_a_long_body_that_was_refused(engy):
-    """Where nothing was understood, no field is known."""
-    turn(engy, "hello", pad="x" * 300_000, temperature="hot")
-    assert engy.journal.last.status == 400
-    with pytest.raises(MockError, match="nobody knows 'seed' any more"):
-        engy.asked(field={"seed": 5}, times=0)
-
-
 @pytest.fixture
 def forgetful(engy_factory):
     """A mock whose journal keeps three exchanges and has had five."""
