@@ -1,6 +1,7 @@
 """What a test can expect of requests that the service refused: they were sent, so they are never an absence."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -144,7 +145,7 @@ def test_long_fields_of_a_refused_body_are_not_denied(engy, say):
         engy.asked(field={"padding": "x"}, times=0)
 
 
-IN_THE_PROMPT = {
+IN_THE_PROMPT: dict[str, dict[str, Any]] = {
     "the name of a tool": {"tools": [{"type": "function", "function": {"name": "hunter2"}}]},
     "a parameter of a tool": {
         "tools": [
@@ -173,7 +174,7 @@ IN_THE_PROMPT = {
     },
 }
 
-NOT_IN_THE_PROMPT = {
+NOT_IN_THE_PROMPT: dict[str, dict[str, Any]] = {
     "a name": {"turns": [{"role": "user", "name": "hunter2", "content": "x"}]},
     "past reasoning": {"turns": [{"role": "assistant", "content": "x", "reasoning_content": "hunter2"}]},
     "a form": {
