@@ -69,6 +69,13 @@ def _shortened(request: GenerationRequest | None, size: int) -> GenerationReques
     return None if request is None else replace(request, body=Shortened(request.body, size))
 
 
+def _losses(lost: int) -> str:
+    return (
+        f"{lost} earlier exchanges were dropped from the journal to make room: settings.journal_entries "
+        f"and settings.journal_bytes keep more"
+    )
+
+
 class Room(Protocol):
     """How much there is room for: so many entries, and about so many bytes of memory."""
 
@@ -94,6 +101,8 @@ class Usual:
 class Journal:
     """The entries of one mock since its last reset, oldest first; the oldest make room for new ones.
 
+    `journal[5]` is the exchange with the number 5, whatever had to make room; negative indexes count from the end.
+    Bounds of slices are numbers too; slices, and whoever walks through it, leave out what is not there any more.
     `lost` counts those that had to go. `room` is asked at each new entry, as settings may change.
     """
 
@@ -150,12 +159,25 @@ class Journal:
     def __iter__(self) -> Iterator[Entry]:
         return iter(tuple(self._entries))
 
+    def __reversed__(self) -> Iterator[Entry]:
+        return reversed(tuple(self._entries))
+
     @overload
     def __getitem__(self, index: int) -> Entry: ...
     @overload
     def __getitem__(self, index: slice) -> list[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
-        return list(self._entries)[index] if isinstance(index, slice) else self._entries[index]
+        with self._lock:
+            count, lost, entries = self._count, self.lost, list(self._entries)
+        if isinstance(index, slice):
+            return [entries[number - lost] for number in range(count)[index] if number >= lost]
+        number = index + count if index < 0 else index
+        if not 0 <= number < count:
+            there = f"there are {count}, counted from 0" if count else "no request has reached the mock"
+            raise IndexError(f"the journal has no exchange {index}: {there}")
+        if number < lost:
+            raise IndexError(f"the journal has no exchange {number} any more: {_losses(lost)}")
+        return entries[number - lost]
 
     def __repr__(self) -> str:
         rows = [f"{entry.method} {entry.path} {entry.status}" for entry in self]
@@ -202,12 +224,7 @@ class Journal:
     @property
     def losses(self) -> str:
         """How many entries had to go, and how to keep them; empty if none had to."""
-        if not self.lost:
-            return ""
-        return (
-            f"{self.lost} earlier exchanges were dropped from the journal to make room: settings.journal_entries "
-            f"and settings.journal_bytes keep more"
-        )
+        return _losses(self.lost) if self.lost else ""
 
     @property
     def last(self) -> Entry:

@@ -268,6 +268,29 @@ def test_what_is_left_proves_what_it_can(forgetful):
     assert [one.get("dropped") for one in forgetful.journal.snapshot()] == [2, None, None, None]
 
 
+def test_an_index_is_a_number(forgetful):
+    """What had to make room moves no other exchange; slices leave it out."""
+    journal = forgetful.journal
+    assert [journal[number].number for number in (2, 3, 4, -1, -2, -3)] == [2, 3, 4, 4, 3, 2]
+    assert [entry.number for entry in reversed(journal)] == [4, 3, 2]
+    assert [entry.request.last_user_text for entry in journal[3:]] == ["question 3", "question 4"]
+    numbers = [
+        [entry.number for entry in part] for part in (journal[0:4], journal[-2:], journal[:], journal[::-2])
+    ]
+    assert numbers == [[2, 3], [3, 4], [2, 3, 4], [4, 2]]
+    for number in (0, 1, -4, -5):
+        with pytest.raises(
+            IndexError, match=f"no exchange {number % 5} any more: 2 earlier exchanges were dropped"
+        ):
+            journal[number]
+    for number in (5, -6):
+        with pytest.raises(IndexError, match=f"no exchange {number}: there are 5, counted from 0"):
+            journal[number]
+    forgetful.reset()
+    with pytest.raises(IndexError, match="no exchange 0: no request has reached the mock"):
+        forgetful.journal[0]
+
+
 def test_the_room_of_a_journal_is_a_setting(engy):
     """It may change at any time, and is as before after a reset; the journal itself has no such attribute."""
     engy.settings.journal_bytes = 1
