@@ -1,6 +1,6 @@
 """One exchange as the journal keeps it: what was asked, what became of it, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -53,8 +53,9 @@ class Entry:
     `body` is what the client sent, cut at 256 KiB, and `body_bytes` how long it was; `request` what the service
     understood, once it did, where a body that was cut has its short fields alone. `status`
     is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
-    client went away before the end. `rule` names the rules that took part, `mismatches` the nearest ones that did
-    not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
+    client went away before the end. `rule` names the rules that took part, and `missed` tells why others did
+    not; for that it keeps rules of about `rules_weight` bytes that exchanges before it did not. `faults` are
+    those that changed the answer, `not_applied` those
     that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
     decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
     that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
@@ -81,7 +82,6 @@ class Entry:
     client_left: bool = False
     error: str | None = None
     rule: str | None = None
-    mismatches: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
     plan: str = ""
@@ -90,7 +90,9 @@ class Entry:
     headers: Mapping[str, str] = field(default_factory=dict)
     course: Course = field(default_factory=Course, repr=False, compare=False)
     line: Line | None = field(default=None, repr=False, compare=False)
+    missed: "tuple[str, ...] | Callable[[Entry], tuple[str, ...]]" = field(default=(), repr=False, compare=False)
     gist: GenerationRequest | None = field(default=None, repr=False, compare=False)
+    rules_weight: int = field(default=0, repr=False, compare=False)
     is_body_unread: bool = field(default=False, repr=False, compare=False)
 
     @property
@@ -107,6 +109,14 @@ class Entry:
             return None
         model = document.get("model") if isinstance(document, dict) else None
         return model if isinstance(model, str) else None
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """The rules that took no part though they were there, the nearest first, each with its reasons.
+
+        They are found when this is asked for; so functions of rules are called once more.
+        """
+        return self.missed(self) if callable(self.missed) else self.missed
 
     @property
     def text(self) -> str:

@@ -17,10 +17,16 @@ from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
-HIDDEN = frozenset({"gist", "is_body_unread", "weight"})
+HIDDEN = frozenset({"gist", "is_body_unread", "missed", "rules_weight", "weight"})
 """What entries have for the house alone."""
 
-FIELDS = (*[field.name for field in fields(Entry) if field.name not in HIDDEN], "model", "text", "tool_calls")
+FIELDS = (
+    *[field.name for field in fields(Entry) if field.name not in HIDDEN],
+    "mismatches",
+    "model",
+    "text",
+    "tool_calls",
+)
 """What entries can be chosen by."""
 
 _log = logging.getLogger("engy_mock")
@@ -32,7 +38,7 @@ def _weight(entry: Entry) -> int:
     What each thing takes was measured. Texts are kept once, whoever shows them, and the tokens of a prompt
     not at all.
     """
-    weight = 3_000 + len(entry.body) + entry.course.weight
+    weight = 3_000 + len(entry.body) + entry.course.weight + entry.rules_weight
     request = entry.request or entry.gist
     if request is not None:
         weight += _weight_of_request(request, entry.body)

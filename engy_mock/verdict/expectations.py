@@ -17,6 +17,9 @@ Functions = tuple[Callable[[GenerationRequest], object], ...]
 NEAREST = 5
 """How many requests that did not fit a message names."""
 
+LOOKED_AT = 200
+"""In so many exchanges a message looks for what kept a rule from being used."""
+
 OF_THE_CALL = frozenset({"endpoint", "surface", "header"})
 """The words that look at nothing in the body."""
 
@@ -119,15 +122,33 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
     complaints = [f"the mock failed: {defect!r:.300}" for defect in defects]
     for rule in rules:
         if rule.times is not None and rule.used < rule.times:
-            complaints.append(f"{rule.description} was used {rule.used} times of {rule.times}")
+            complaints.append(
+                f"{rule.description} was used {rule.used} times of {rule.times}{_why(rule, journal)}"
+            )
         elif rule.used == 0:
-            complaints.append(f"{rule.description} was never used")
+            complaints.append(f"{rule.description} was never used{_why(rule, journal)}")
     for entry in journal:
         complaints += [f"exchange {entry.number}: fault {one!r} changed nothing" for one in entry.not_applied]
     if journal.lost:
         complaints.append(journal.losses)
     if complaints:
         raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
+
+
+def _why(rule: Rule, journal: Journal) -> str:
+    """What kept a rule from the exchange that came nearest to it; the newest ones are looked at."""
+    name = f"{rule.description}: "
+    nearest: list[tuple[int, int, str]] = []
+    for entry in journal[-LOOKED_AT:]:
+        reason = next((text.removeprefix(name) for text in entry.mismatches if text.startswith(name)), None)
+        if reason is None and entry.rule is None and entry.error is not None and is_for_model(entry):
+            reason = f"the service itself refused it with {entry.status}"
+        if reason is not None:
+            nearest.append((reason.count("; "), entry.number, reason))
+    if not nearest:
+        return ""
+    _, number, reason = min(nearest)
+    return f"\n     not for exchange {number}: {reason}"
 
 
 def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Condition, ...]:
