@@ -56,7 +56,8 @@ class Expecting:
         tools, and in the names, descriptions and parameters of tools on offer. What no template makes a prompt of
         is not looked at: names of speakers, past reasoning, the schema of `response_format`, `stop`, `metadata`
         and `user`; `asked(field={...})` sees these. `max_prompt_tokens` is a budget. With
-        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it; requests
+        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and
+        effort of reasoning included, as these stand at the beginning of a prompt; requests
         to one model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
         """
         from engy_mock.verdict.prefixes import check_stable_prefix
@@ -66,7 +67,7 @@ class Expecting:
         gateway = self.gateway
         check(gateway.journal, gateway.catalog, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
         if keeps_prefix:
-            check_stable_prefix(self.gateway.journal)
+            check_stable_prefix(gateway.journal, gateway.catalog)
 
     def verify(self) -> None:
         """Raise UnmetExpectation for a rule of this test that was not used (with `times`: not so often).

@@ -67,7 +67,7 @@ def check(
         if max_prompt_tokens is not None:
             usage = entry.usage
             count = prompt_tokens(request, catalog) if usage is None else usage.prompt_tokens
-            if count is not None and count > max_prompt_tokens:
+            if count > max_prompt_tokens:
                 complaints.append(f"{entry}\n     its prompt has {count} tokens, {max_prompt_tokens} are allowed")
     if not looked_at and not complaints:
         raise UnmetExpectation("no request has reached the model, so there is no prompt to look at")

@@ -24,19 +24,30 @@ def level_of(request: GenerationRequest, catalog: Catalog) -> Level:
     return card_of(request, catalog).level(request.thinking)
 
 
-def prompt_tokens(request: GenerationRequest, catalog: Catalog) -> int | None:
-    """How many tokens the prompts of a request have; None where they cannot be rendered."""
+def rendered(request: GenerationRequest, catalog: Catalog, level: Level) -> list[int]:
+    """The tokens of a conversation under this level; none where its template refuses it, or it has no turns."""
     card, prompt = card_of(request, catalog), request.prompt
-    tokenizer = catalog.tokenizer(card)
-    if not isinstance(prompt, Conversation):
-        return sum([len(tokenizer.encode(one) if isinstance(one, str) else one) for one in prompt.prompts])
-    if not prompt.messages:
-        return None
+    if not isinstance(prompt, Conversation) or not prompt.messages:
+        return []
     try:
-        template = catalog.template(card)
-        return len(template(prompt, request.tools, level_of(request, catalog), tokenizer).tokens)
+        return catalog.template(card)(prompt, request.tools, level, catalog.tokenizer(card)).tokens
     except ApiError:
-        return None
+        return []
+
+
+def prompt_tokens(request: GenerationRequest, catalog: Catalog) -> int:
+    """How many tokens the prompts of a request have; 0 where they cannot be rendered."""
+    prompt = request.prompt
+    if isinstance(prompt, Conversation):
+        return len(rendered(request, catalog, level_of(request, catalog)))
+    tokenizer = catalog.tokenizer(card_of(request, catalog))
+    return sum([len(tokenizer.encode(one) if isinstance(one, str) else one) for one in prompt.prompts])
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two prompts have in common from the first on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def decoded(tokens: Sequence[int], request: GenerationRequest, catalog: Catalog) -> str:
