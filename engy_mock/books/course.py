@@ -17,10 +17,11 @@ class Course:
     happened: the whole request was there, the first and the last bytes were handed out, and nothing more could
     follow. `steps` are those of an answer that was refused or that faults have changed, as it was planned, `done`
     of them handed out; healthy answers keep none, there is nothing odd about them. Without `is_kept` they were too
-    large. `silences` names the faults that make it fall silent for ever.
+    large. `silences` names the faults that make it fall silent for ever. It `is_broken_off` where the mock was
+    stopped or reset before its end.
     """
 
-    __slots__ = ("arrived", "done", "ended", "first", "is_kept", "last", "silences", "steps")
+    __slots__ = ("arrived", "done", "ended", "first", "is_broken_off", "is_kept", "last", "silences", "steps")
 
     def __init__(self) -> None:
         self.arrived = monotonic()
@@ -29,6 +30,7 @@ class Course:
         self.ended: float | None = None
         self.steps: Sequence[Step] = ()
         self.done = 0
+        self.is_broken_off = False
         self.is_kept = True
         self.silences: tuple[str, ...] = ()
 
@@ -51,6 +53,11 @@ class Course:
         if self.first is None:
             self.first = self.last
 
+    def break_off(self) -> None:
+        """The mock is stopped or reset; what has ended has ended."""
+        if self.ended is None:
+            self.is_broken_off = True
+
     def end(self) -> None:
         """Nothing follows; a second time does nothing."""
         if self.ended is None:
@@ -70,7 +77,7 @@ class Course:
     def is_broken(self) -> bool:
         """The connection was ended by the service before the end of the answer, or after a silence without end."""
         last = self.sent[-1] if self.sent else None
-        return isinstance(last, Close) or (last is not None and is_endless(last))
+        return self.is_broken_off or isinstance(last, Close) or (last is not None and is_endless(last))
 
     @property
     def head(self) -> Head | None:

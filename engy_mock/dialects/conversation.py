@@ -1,52 +1,14 @@
 """The messages of a chat: how they are checked, and how they become a `Conversation`."""
 
-import re
-from binascii import a2b_base64
 from collections.abc import Sequence
 from typing import Annotated, Literal, NotRequired
 
-from pydantic_core import PydanticCustomError, PydanticKnownError
 from typing_extensions import TypedDict
 
 from engy_mock.dialects.marks import Limits, Read, Tagged, Told, by_shape
+from engy_mock.dialects.pictures import read_picture
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.request import Conversation, Image, Message, ToolCall
-
-BEGINNINGS = {
-    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "jpeg": re.compile(rb"\xff\xd8\xff"),
-    "gif": re.compile(rb"GIF8[79]a"),
-    "webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-}
-"""How the bytes of each type of picture begin (E-144)."""
-
-_DATA_URI = re.compile(rf"data:image/({'|'.join(BEGINNINGS)});base64,")
-
-
-BROKEN = frozenset({"image_base64", "image_bytes"})
-"""The kinds of violations by a picture that cannot be read (E-77)."""
-
-
-def read_picture(uri: object) -> Image:
-    """The picture in a data URI; web addresses are refused (E-143)."""
-    if not isinstance(uri, str):
-        raise PydanticKnownError("string_type")
-    match = _DATA_URI.match(uri)
-    if match is None:
-        raise PydanticCustomError("image_uri", "")
-    return picture(match[1], uri[match.end() :])
-
-
-def picture(kind: str, base64: str) -> Image:
-    """The picture of this type in a Base64 text; raises what pydantic's validators raise."""
-    try:
-        data = a2b_base64(base64, strict_mode=True)
-    except ValueError:
-        raise PydanticCustomError("image_base64", "") from None
-    media_type = f"image/{kind}"
-    if not BEGINNINGS[kind].match(data):
-        raise PydanticCustomError("image_bytes", "", {"media_type": media_type})
-    return Image(media_type=media_type, data=data)
 
 
 class TextPart(TypedDict):

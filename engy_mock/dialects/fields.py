@@ -66,6 +66,9 @@ RANGE_KINDS = frozenset({"greater_than", "greater_than_equal", "less_than_equal"
 PLAIN_KINDS = RANGE_KINDS | {"string_too_short", "too_short", "too_long", "best_of_below", "best_of_streamed"}
 """The kinds that are no more than 400 where ranges are (S-40): nothing is missing, nothing of a wrong type."""
 
+BROKEN_PICTURES = frozenset({"image_base64", "image_bytes"})
+"""The kinds of violations by a picture that cannot be read, which is blamed behind all else (E-77)."""
+
 NOT_SHOWN: Any = object()
 """Stands for a value that the message leaves out."""
 
@@ -102,7 +105,7 @@ class Form(Generic[F]):
             details = error.errors(include_url=False)
         found = [self._violation(detail) for detail in details if not _is_waived(detail, any_number)]
         if found:
-            refuse(*found)
+            refuse(*sorted(found, key=lambda violation: violation.kind in BROKEN_PICTURES))
         numbers = {str(detail["loc"][0]): detail["input"] for detail in details}
         rest = {field: value for field, value in cast(F, body).items() if field not in numbers}
         return cast(F, {**self.read(rest, surface), **numbers})

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from engy_mock.dialects.conversation import picture
 from engy_mock.dialects.fields import refuse, violation
 from engy_mock.dialects.marks import Limits, Name, Read, Tagged, Told, by_shape
+from engy_mock.dialects.pictures import picture
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.request import Conversation, Image, Message, Role, ToolCall
 

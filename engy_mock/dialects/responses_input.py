@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, final, get_ar
 from pydantic_core import core_schema
 from typing_extensions import TypedDict
 
-from engy_mock.dialects.conversation import CallForm, FunctionForm, MessageForm, read_picture
+from engy_mock.dialects.conversation import CallForm, FunctionForm, MessageForm
 from engy_mock.dialects.conversation import Content as ChatContent
 from engy_mock.dialects.conversation import Part as ChatPart
 from engy_mock.dialects.marks import Limits, Read, Tagged, Told, by_shape
+from engy_mock.dialects.pictures import read_picture
 from engy_mock.vocabulary.request import Image
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
-from engy_mock.books.entry import MAX_BODY, Entry, harmless
+from engy_mock.books.entry import MAX_BODY, Entry, harmless, without_keys
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
@@ -23,7 +23,7 @@ from engy_mock.dialects.gist import gist
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
-from engy_mock.gateway.doorstep import met
+from engy_mock.gateway.doorstep import met, turned_away
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
@@ -107,11 +107,17 @@ class Gateway:
         """Unix time on the mock's clock."""
         return self.clock.now()
 
+    def break_off(self) -> None:
+        """The answers under way will not come to their end: no fault of their clients, who pay nothing."""
+        for entry in self.journal:
+            entry.course.break_off()
+
     def reset(self) -> None:
         """Be as new: journal, accounts, cache, rules, scenarios, models and ids.
 
         Answers still under way keep the old books.
         """
+        self.break_off()
         with self._lock:
             self.journal = self._new_journal()
             self.accounts = self._new_accounts()
@@ -175,6 +181,16 @@ class Gateway:
             return steps  # who means another machine is told nothing that is for pages of this one (Q-2)
         return Shared(steps, origin, self.settings.cors_origins)
 
+    def turned_away(self, path: str, error: ApiError) -> Whole:
+        """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read.
+
+        It has an id like any other, and no place in the journal: what it asked for is not known.
+        """
+        what = digest("turned away", path, error.message)
+        return turned_away(
+            path, error, self.identities.next(what, Call(method="", path=path, headers={}), Body(b""))
+        )
+
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
         digested = _what if len(call.body) <= MAX_REMEMBERED_BODY else digest
@@ -184,7 +200,7 @@ class Gateway:
         entry = Entry(
             number=0,
             method=call.method,
-            path=call.path,
+            path=without_keys(call.path),
             body=call.body,
             request_id=request_id,
             headers=harmless(call.headers),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from engy_mock.books.entry import Entry, harmless
+from engy_mock.books.entry import Entry, harmless, without_keys
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_host
@@ -21,7 +21,7 @@ from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.seeds import digest, hex_id
-from engy_mock.vocabulary.wire import Begin, Call, Close, Doorstep, Head, Write
+from engy_mock.vocabulary.wire import Begin, Call, Close, Doorstep, Head, Whole, Write
 
 
 class Mocked(Protocol):
@@ -90,7 +90,7 @@ def _answered(
     entry = Entry(
         number=0,
         method=call.method,
-        path=call.path,
+        path=without_keys(call.path),
         body=b"",
         request_id=request_id,
         endpoint=route.endpoint,
@@ -112,3 +112,12 @@ def _answered(
     steps = (Begin(head, len(body)), Write(body), Close())
     entry.course.at_once(*steps)
     return entry, Doorstep(iter(steps))
+
+
+def turned_away(path: str, error: ApiError, request_id: str) -> Whole:
+    """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read (E-5)."""
+    route = routes.speaker(path)
+    error = judged(error, route.surface, route.dialect.endpoint)
+    names = [(name, request_id) for name in route.id_headers if request_id]
+    head = Head(error.status, (JSON, *names, *error.headers))
+    return Whole(head, route.dialect.error(error, route.surface, request_id))

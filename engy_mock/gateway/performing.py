@@ -25,8 +25,8 @@ _SPOKEN = (Begin, Whole, Write, Unframed, Repeat)
 class Planned(Iterator[Step]):
     """Steps that are settled to the last, with the pieces that each brings to the client.
 
-    Closed before its end it settles what the client has got until then, unless nothing is to be paid; all of it,
-    if faults named in `running_on` let the answer run on.
+    Closed before its end it settles what the client has got until then, unless nothing is to be paid or it is the
+    mock that ends; all of it, if faults named in `running_on` let the answer run on.
     """
 
     def __init__(
@@ -76,7 +76,9 @@ class Planned(Iterator[Step]):
     def close(self) -> None:
         """No further step will be asked for."""
         exchange = self._exchange
-        if exchange.hold.is_open:
+        if exchange.entry.course.is_broken_off:
+            exchange.hold.settle(0)
+        elif exchange.hold.is_open:
             # Whose silence without end is over all the same has left no client behind.
             exchange.entry.client_left = exchange.entry.course.ended is None
             usage = None if self._generation is None else self._generation.usage
@@ -102,7 +104,8 @@ class Planned(Iterator[Step]):
 class Stream(Iterator[Step]):
     """The events of an answer as steps, several events to a write.
 
-    Closed before its end, even before its beginning, it settles what the client has got until then (E-200).
+    Closed before its end, even before its beginning, it settles what the client has got until then (E-200);
+    nothing if it is the mock that ends.
     """
 
     def __init__(
@@ -120,7 +123,10 @@ class Stream(Iterator[Step]):
         """No further step will be asked for."""
         self._steps.close()
         exchange = self._exchange
-        if exchange.hold.is_open:
+        if exchange.entry.course.is_broken_off:
+            exchange.hold.settle(0)
+            exchange.entry.pieces_sent = self._sent
+        elif exchange.hold.is_open:
             exchange.entry.client_left = True
             exchange.entry.pieces_sent = self._sent
             exchange.leave(self._version.generation.usage, self._sent)

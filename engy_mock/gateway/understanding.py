@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from engy_mock.books.accounts import Account
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body
-from engy_mock.dialects.conversation import BROKEN
+from engy_mock.dialects.fields import BROKEN_PICTURES
+from engy_mock.dialects.pictures import with_whole_pictures
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.memory import Memory
 from engy_mock.gateway.settings import Settings
@@ -81,15 +82,22 @@ class Understanding:
         model = body.get("model")
         card = self._card(model) if isinstance(model, str) else None
         waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
+        dialect = routes.reader(route, strict_tools=self._mocked.settings.strict_tools)
         try:
-            dialect = routes.reader(route, strict_tools=self._mocked.settings.strict_tools)
             request = dialect.parse(body, route.surface, any_number=waived)
         except InvalidRequest as error:
-            # Pictures are looked at when the model is known and takes them (E-75 to E-77).
-            if isinstance(model, str) and error.violations and all(v.kind in BROKEN for v in error.violations):
-                found = self._model(model, route, account)
-                if not found.takes_images:
-                    raise takes_no_images(found) from error
+            if not _blames_pictures(error):
+                raise
+            # Pictures are looked at when all else is well, and the model is known and takes them (E-74 to E-77).
+            try:
+                whole = with_whole_pictures(body, error.violations)
+                request = dialect.parse(whole, route.surface, any_number=waived)
+            except InvalidRequest as other:
+                if not _blames_pictures(other):
+                    raise
+            found = self._model(body["model"], route, account)
+            if not found.takes_images:
+                raise takes_no_images(found) from error
             raise
         return self.measured(request, route, account)
 
@@ -119,3 +127,9 @@ class Understanding:
             return self._mocked.catalog.find(model)
         except ModelNotFound:
             return None
+
+
+def _blames_pictures(error: InvalidRequest) -> bool:
+    """Whether pictures are all that is wrong with a body."""
+    kinds = [violation.kind for violation in error.violations]
+    return bool(kinds) and BROKEN_PICTURES.issuperset(kinds)

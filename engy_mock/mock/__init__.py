@@ -245,6 +245,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         """
         thread, self._thread = self._thread, None
         self.gateway.annex = None
+        self.gateway.break_off()
         if thread is not None:
             thread.stop()
         self._abandon()

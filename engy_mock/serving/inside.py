@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import coroutine
 from typing import NamedTuple
 
-from engy_mock.serving.heard import Heard
+from engy_mock.serving.heard import Garbled, Heard
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
 from engy_mock.serving.shell import Shell
@@ -128,7 +128,8 @@ class Inside:
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
-        return self._shell.turned_away(refused.error, self._shell.framing(is_http_11=False, wants_close=True))
+        framing = self._shell.framing(is_http_11=False, wants_close=True)
+        return self._shell.turned_away(refused.path, refused.error, framing)
 
     @contextmanager
     def _listed(self, ring: Callable[[], object]) -> Generator[None]:
@@ -212,17 +213,29 @@ class Hearing:
         if signal is None:
             return 0.0
         if isinstance(signal, Ending):
-            self.close()
+            # It is the service that ends here: its client has not left.
+            self._tell_to_its_end()
             if signal.is_abrupt:
                 raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
             signal = b""
-        heard.hear(signal)
+        try:
+            heard.hear(signal)
+        except Garbled:
+            # Before a client on a connection can leave, the service has gone on.
+            self._tell_to_its_end()
+            raise
         if heard.is_over:
             # The books are closed by now; what would follow the end does not concern this client.
-            while self._telling is not None and self._next_signal() is None:
-                pass
-            self.close()
+            self._tell_to_its_end()
         return None
+
+    def _tell_to_its_end(self) -> None:
+        """Let the telling go on to its end, as long as it says and waits for nothing."""
+        while self._telling is not None:
+            signal = self._next_signal()
+            if signal is not None and not isinstance(signal, Ending):
+                break
+        self.close()
 
     def _next_signal(self) -> Signal:
         """What the telling says next, or b"" if the connection has ended."""

@@ -10,6 +10,7 @@ from aiohttp.http_exceptions import LineTooLong
 
 from engy_mock.serving.connections import Doorkeeper, handler_options
 from engy_mock.serving.leaving import GRACE_SECONDS, may_listen_on
+from engy_mock.serving.plain import MAX_OPENING, target_of
 from engy_mock.serving.shell import Shell, Turn
 from engy_mock.serving.told import Told
 from engy_mock.vocabulary.clock import monotonic
@@ -27,7 +28,10 @@ class Connection(web.RequestHandler):
     `line` is what the journal keeps of it.
     """
 
-    __slots__ = ("_has_finished", "_is_deaf", "_shell", "body_since", "head_since", "heard_at", "line", "wire")
+    __slots__ = (
+        *("_has_finished", "_is_deaf", "_opening", "_shell"),
+        *("body_since", "head_since", "heard_at", "line", "wire"),
+    )
 
     def __init__(self, server: "OddServer", shell: Shell, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(server, loop=loop, **handler_options(shell.limits))
@@ -38,6 +42,7 @@ class Connection(web.RequestHandler):
         self.wire: asyncio.Transport | None = None
         self._has_finished = False
         self._is_deaf = False
+        self._opening = b""
         self.line = Line(self.heard_at)
 
     @property
@@ -71,6 +76,9 @@ class Connection(web.RequestHandler):
             self.heard_at = monotonic()
             if self.head_since is None:
                 self.head_since = self.heard_at
+                self._opening = b""
+            if len(self._opening) < MAX_OPENING:
+                self._opening += data[:MAX_OPENING]
         super().data_received(data)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # aiohttp always closes
@@ -121,23 +129,24 @@ class Connection(web.RequestHandler):
         if status == InvalidRequest.status:
             log.debug("refused a request that is not HTTP: %s", type(exc).__name__)
             what = "line or a header is too long" if isinstance(exc, LineTooLong) else "is not valid HTTP"
-            return Refused(self._shell, InvalidRequest(f"the request {what}"))
+            return Refused(self._shell, target_of(self._opening), InvalidRequest(f"the request {what}"))
         log.error("the mock failed", exc_info=exc)
-        return Refused(self._shell, MockFailed())
+        return Refused(self._shell, target_of(self._opening), MockFailed())
 
 
 class Refused(Told):
     """A refusal by the door itself, told when aiohttp asks for it."""
 
-    def __init__(self, shell: Shell, error: ApiError) -> None:
+    def __init__(self, shell: Shell, path: str, error: ApiError) -> None:
         super().__init__(is_kept=False)
         self._shell = shell
+        self._path = path
         self._error = error
 
     async def prepare(self, request: web.BaseRequest) -> None:
         """Say it, unless something else has been said already."""
         if request.writer.output_size == 0:
-            await self._shell.refuse(request, self._error)
+            await self._shell.refuse(request, self._path, self._error)
 
 
 class OddServer(web.Server):

@@ -25,6 +25,18 @@ _SOCKETS = "sec-websocket-"
 _KEPT = {"keep-alive": False, "close": True}
 
 
+_TARGET = re.compile(rb"[!-~]+ (?:https?://[^/?# ]*)?(/[!-\"$->@-~]*)(?:[?# ]|$)", re.IGNORECASE)
+
+MAX_OPENING = 2048
+"""So many bytes of a head that cannot be read are looked at, to find out where it was sent."""
+
+
+def target_of(opening: bytes) -> str:
+    """The path in the first line of a head that could not be read as a whole; `/` if that much cannot be read."""
+    found = _TARGET.match(opening[:MAX_OPENING])
+    return "/" if found is None else found[1].decode("ascii")
+
+
 class Headers(NamedTuple):
     """Headers with nothing odd about them; `length` is that of the body, None if it is chunked."""
 

@@ -11,6 +11,7 @@ from yarl import URL
 from engy_mock.books.entry import Entry
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import check_host
+from engy_mock.gateway.doorstep import turned_away
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
@@ -21,7 +22,7 @@ from engy_mock.serving.upstream import Upstream, addresses, forwarded, returned,
 from engy_mock.vocabulary import credentials
 from engy_mock.vocabulary.clock import Clock, WallClock, monotonic
 from engy_mock.vocabulary.errors import ApiError, NotFound, PermissionDenied, UpstreamFailed
-from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step
+from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 
 END_MARKS = (b"[DONE]", b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
 """What stands in the last event of a stream."""
@@ -69,6 +70,10 @@ class Nobody:
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
         """Nobody says anything."""
         return iter(())
+
+    def turned_away(self, path: str, error: ApiError) -> Whole:
+        """The words of the path, without an id: who is there to give one?"""
+        return turned_away(path, error, "")
 
 
 class Relay(Shell):

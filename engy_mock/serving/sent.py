@@ -9,7 +9,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.limits import Limits
-from engy_mock.serving.plain import MAX_HEAD, METHODS, Headers, plain_headers
+from engy_mock.serving.plain import MAX_HEAD, METHODS, Headers, plain_headers, target_of
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest
 from engy_mock.vocabulary.wire import Call
 
@@ -23,10 +23,11 @@ class Unsendable(Exception):
 
 
 class Refused(Exception):
-    """A request that the door refuses before the service hears of it."""
+    """A request to this path that the door refuses before the service hears of it."""
 
-    def __init__(self, error: ApiError) -> None:
+    def __init__(self, path: str, error: ApiError) -> None:
         super().__init__(error.message)
+        self.path = path
         self.error = error
 
 
@@ -90,7 +91,7 @@ class Sent:
             [(message, _)], _, _ = parser.feed_data(head)
         except HttpProcessingError as error:
             what = "line or a header is too long" if isinstance(error, LineTooLong) else "is not valid HTTP"
-            raise Refused(InvalidRequest(f"the request {what}")) from error
+            raise Refused(target_of(head), InvalidRequest(f"the request {what}")) from error
         headers = CIMultiDict(message.headers)
         headers.extend(
             [

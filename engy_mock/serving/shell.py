@@ -19,10 +19,9 @@ from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Performance, Wire
 from engy_mock.serving.watch import SeenWire, Watch
-from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed, bare
-from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, header_lines
+from engy_mock.vocabulary.wire import Call, Doorstep, Step, Whole, header_lines
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -55,6 +54,10 @@ class Service(Protocol):
 
     def answer(self, call: Call, note: Callable[[Entry], None] | None = None) -> Iterator[Step]:
         """The steps of the answer; closed early if the client leaves. `note` is told its journal entry."""
+        ...
+
+    def turned_away(self, path: str, error: ApiError) -> Whole:
+        """What the door says to what never reaches the service, in the words of the path."""
         ...
 
 
@@ -169,23 +172,24 @@ class Shell:
         if self.turns.get(connection) is turn and connection.transport is not None:
             connection.transport.abort()
 
-    async def refuse(self, request: web.BaseRequest, error: ApiError) -> None:
+    async def refuse(self, request: web.BaseRequest, path: str, error: ApiError) -> None:
         """Say at the door what the service cannot, and close behind it."""
-        await request.writer.write(self.turned_away(error, self._framing(request, wants_close=True)))
+        await request.writer.write(self.turned_away(path, error, self._framing(request, wants_close=True)))
 
-    def turned_away(self, error: ApiError, framing: Framing) -> bytes:
-        """What the door says to what it could not read; whoever watches is told of it."""
-        said = self.refusal(error, framing)
+    def turned_away(self, path: str, error: ApiError, framing: Framing) -> bytes:
+        """What the door says to what it could not read; whoever watches is told of it.
+
+        `path` is where it was sent, if that much could be read, else `/`.
+        """
+        said = self.refusal(path, error, framing)
         if self.watch is not None:
             self.watch.turned_away(UNREAD, error.status, error.message, said)
         return said
 
-    def refusal(self, error: ApiError, framing: Framing) -> bytes:
-        """What the door says to what never reaches the service, in the envelope of OpenAI (E-191)."""
-        detail = {"message": error.message, "type": error.openai_type, "param": None, "code": error.status}
-        head = Head(error.status, (("Content-Type", "application/json"), *error.headers))
-        body = json.write({"error": detail})
-        return framing.begin(head, len(body)) + framing.piece(body)
+    def refusal(self, path: str, error: ApiError, framing: Framing) -> bytes:
+        """What the door says to what never reaches the service."""
+        whole = self._service.turned_away(path, error)
+        return framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
 
     async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
         """Answer a call; returns whether the answer came to its regular end, and the connection may go on."""
@@ -205,7 +209,7 @@ class Shell:
         except Exception:
             log.exception("the mock failed")
             if wire.is_silent:
-                await wire.write(self.refusal(MockFailed(), framing.anew()))
+                await wire.write(self.refusal(call.path, MockFailed(), framing.anew()))
             else:
                 wire.abort()
         finally:

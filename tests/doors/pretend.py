@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, StandingClock
+from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.wire import Call, Head, Step, Whole
 
 Answer = Callable[[Call], Iterator[Step]]
@@ -76,6 +78,15 @@ class Gateway:
             raise
         finally:
             self.closed.append(call.path)
+
+    def turned_away(self, path: str, error: ApiError) -> Whole:
+        """The refusal with the path that could be read."""
+        detail = {"message": error.message, "type": error.openai_type, "param": None, "code": error.status}
+        headers = (("Content-Type", "application/json"), ("X-Path", path), *error.headers)
+        return whole(json.write({"error": detail}), status=error.status, headers=headers)
+
+    def break_off(self) -> None:
+        """Nothing is settled here."""
 
     def reset(self) -> None:
         self.journal = []

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import gzip
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ from anthropic import Anthropic, AsyncAnthropic
 from openai import AsyncOpenAI, OpenAI
 from scale_gp_beta import AsyncSGPClient, SGPClient
 
-from engy_mock import EngyMock
+from engy_mock import EngyMock, Limits, MockError
+from engy_mock.faults import by_kind
 from tests.doors.both import MANNERS, Manner
 
 ASKED = [{"role": "user", "content": "What is the capital of France?"}]
@@ -331,3 +333,46 @@ def test_callers_in_parallel_get_the_same_answers() -> None:
     assert alone[:4] == [asyncio.run(on_another_loop(body)) for body in bodies[:4]]
     assert len(engy.journal) == 64 * 3 + 4
     assert len({entry.request_id for entry in engy.journal}) == len(engy.journal)
+
+
+REPRESENTATIVE = ("bad-chunk-size", "cut", "http10", "refuse", "reset", "stall", "truncate")
+
+
+def course(kind, *, has_socket):
+    """What the mock says of an exchange with a fault: its end, its price, and the verdict on the client."""
+    body = {**CHAT, "stream": True}
+    with EngyMock(limits=Limits(stall_seconds=0.3)) as engy:
+        engy.when(endpoint="chat", stream=True).reply("one two three four", faults=[{"kind": kind}])
+        headers = {"authorization": f"Bearer {engy.api_key}"}
+        inside = httpx2.Client(base_url=engy.origin, follow_redirects=True) if has_socket else engy.http_client()
+        with inside as client:
+            try:
+                said = client.post("/v1/chat/completions", json=body, headers=headers, timeout=2)
+            except httpx2.HTTPError as error:
+                engy.heard(error=error)
+            else:
+                engy.heard(said.text)
+        # A client on a connection may know of the end before the service does.
+        for _ in range(200):
+            if all(one.fate != "waiting" for one in engy.journal):
+                break
+            time.sleep(0.01)
+        verdict = engy.verdict()
+        words = [finding.word for finding in verdict.findings]
+        entries = [(one.fate, one.client_left, one.charged_micro, one.pieces_sent) for one in engy.journal]
+        return entries, verdict.outcomes, words
+
+
+def kinds_of_streams():
+    for kind in sorted(by_kind()):
+        try:
+            EngyMock().when(endpoint="chat", stream=True).reply("x", faults=[{"kind": kind}])
+        except MockError:
+            continue
+        yield kind if kind in REPRESENTATIVE else pytest.param(kind, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("kind", list(kinds_of_streams()))
+def test_an_exchange_ends_the_same(kind):
+    """The fate of the client, its bill and the verdict do not depend on the way that it came."""
+    assert course(kind, has_socket=False) == course(kind, has_socket=True)

@@ -233,3 +233,66 @@ def test_the_rule_of_a_test_comes_last():
         cause(draft)
         assert draft.status()[0] == status
         assert rule.used == 1
+
+
+BROKEN_URI = BROKEN_PICTURE["image_url"]["url"]
+
+WITH_A_BROKEN_PICTURE = {
+    "/v1/chat/completions": {
+        "max_tokens": 5,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, BROKEN_PICTURE, BROKEN_PICTURE]}],
+    },
+    "/v1/responses": {
+        "max_output_tokens": 16,
+        "input": [{"role": "user", "content": [{"type": "input_image", "image_url": BROKEN_URI}] * 2}],
+    },
+    "/v1/messages": {
+        "max_tokens": 5,
+        "messages": [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "a",
+                        "content": [
+                            {
+                                "type": "image",
+                                "source": {"type": "base64", "media_type": "image/webp", "data": "AAAA"},
+                            }
+                        ],
+                    }
+                ],
+            },
+        ],
+    },
+}
+
+ELSEWHERE = [
+    ("nothing", {}, 400, "must hold bytes that begin like"),
+    ("range", {"temperature": 9}, 400, "temperature must be at most 2"),
+    ("type", {"top_p": "x"}, 400, "top_p must be a number"),
+    ("choice", {"tool_choice": {"type": "zz"}}, 400, "tool_choice"),
+    ("tools", {"tools": 3}, 400, "tools must be an array"),
+    ("provider", {"provider": 3}, 400, "provider must be an object"),
+    ("model", {"model": "nope"}, 404, "model nope not found"),
+    ("model and range", {"model": "nope", "temperature": 9}, 400, "temperature must be at most 2"),
+    ("no pictures", {"model": "glm-5.2"}, 400, "glm-5.2 does not accept images"),
+    ("no pictures and range", {"model": "glm-5.2", "temperature": 9}, 400, "temperature must be at most 2"),
+]
+"""What else is wrong with a body that has a broken picture, and what the refusal says."""
+
+
+@pytest.mark.parametrize("path", WITH_A_BROKEN_PICTURE)
+@pytest.mark.parametrize(
+    ("more", "status", "words"), [row[1:] for row in ELSEWHERE], ids=[row[0] for row in ELSEWHERE]
+)
+def test_a_broken_picture_is_blamed_when_all_else_is_well(path, more, status, words):
+    """E-74 to E-77, wherever in a body the picture stands and whatever checks the other field."""
+    draft = Draft()
+    draft.path = path
+    draft.body = {"model": draft.body["model"], **WITH_A_BROKEN_PICTURE[path], **more}
+    found, message = draft.status()
+    assert (found, words in message) == (status, True), message
