@@ -1,5 +1,6 @@
 """One exchange as the journal keeps it: what was asked, what became of it, and why."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from engy_mock.vocabulary.request import GenerationRequest, ToolCall
 from engy_mock.vocabulary.wire import Line
 
 MAX_BODY = 256 * 1024
+
+_BETWEEN_EVENTS = re.compile(r"(?:\r\n){2,}|\n{2,}|\r{2,}")
 
 KEPT_HEADERS = (
     "accept",
@@ -154,6 +157,49 @@ class Entry:
             return ""
         choice = self.generation.choices[0]
         return "".join(choice.text[max(0, self.pieces_sent - len(choice.reasoning or ())) :])
+
+    @property
+    def body_sent(self) -> bytes:
+        """The body of the answer as it went out, without the framing of its transfer.
+
+        A healthy answer is told once more for it, in the same bytes. Raises MockError where that cannot be: for
+        pages, for answers under way, and for those that were too large to be kept or repeat a field that was.
+        """
+        course = self.course
+        if course.steps:
+            return course.body
+        if not course.is_kept:
+            raise MockError(f"the answer of exchange {self.number} was too large for the journal to keep")
+        if course.first is None:
+            return b""
+        if course.retell is None or self.generation is None:
+            raise MockError(f"the journal does not keep what the page of exchange {self.number} said")
+        if course.ended is None:
+            raise MockError(
+                f"the answer of exchange {self.number} is under way: nobody knows how much of it is sent"
+            )
+        left = math.inf if self.fate == "served" else self.pieces_sent
+        parts = []
+        for data, is_piece in course.retell(self):
+            if left <= 0:
+                break
+            left -= is_piece
+            parts.append(data)
+        return b"".join(parts)
+
+    @property
+    def events_sent(self) -> tuple[str, ...]:
+        """The server-sent events that went out, without the empty lines behind them; none of a whole answer.
+
+        Raises MockError where `body_sent` does.
+        """
+        head = self.course.head
+        kinds = () if head is None else [value for name, value in head.headers if name.lower() == "content-type"]
+        is_stream = self.request is not None and self.request.is_streamed and self.status < 400
+        if not is_stream and not any(kind.startswith("text/event-stream") for kind in kinds):
+            return ()
+        text = self.body_sent.decode("utf-8", "replace")
+        return tuple([event for event in _BETWEEN_EVENTS.split(text) if event])
 
     @property
     def seconds(self) -> float | None:
