@@ -29,6 +29,16 @@ FIELDS = (
 )
 """What entries can be chosen by."""
 
+ELSEWHERE = {
+    "header": " headers= are those of the request.",
+    "key": " account= is whose key it was.",
+    "refused": " status= is what it was refused with.",
+} | {
+    word: f" engy.asked({word}=...) finds requests by what they say, also in order and by number."
+    for word in ("says", "system", "offers", "tool_result", "stream", "field")
+}
+"""The words of `when` that are no fields of an entry, and what to ask instead."""
+
 _log = logging.getLogger("engy_mock")
 
 
@@ -205,7 +215,7 @@ class Journal:
         """
         for name in words:
             if name not in FIELDS:
-                hint = did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
+                hint = ELSEWHERE.get(name) or did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
                 raise MockError(f"where: entries have no {name!r:.80}.{hint}")
         headers = words.pop("headers", None) or {}
         if not isinstance(headers, Mapping):

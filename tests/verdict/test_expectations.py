@@ -5,6 +5,8 @@ import json
 import pytest
 
 from engy_mock import MockError, ToolCall, UnmetExpectation
+from engy_mock.books.journal import ELSEWHERE, FIELDS
+from engy_mock.scripting.matchers import MATCHERS
 from tests.scripting.captured import ask
 
 
@@ -159,6 +161,19 @@ def test_the_journal_reads_well(engy):
     assert [entry.number for entry in engy.journal.where(lambda entry: bool(entry.faults), endpoint="chat")] == [1]
     with pytest.raises(MockError, match=r"where: entries have no 'stauts'. Did you mean 'status'\?"):
         engy.journal.where(stauts=429)
+
+
+def test_words_of_requests_are_known_elsewhere(engy):
+    """Whoever asks entries for the words of `when` is told who knows them."""
+    assert set(ELSEWHERE) == set(MATCHERS) - set(FIELDS)
+    for word, said in {
+        "says": r"engy\.asked\(says=",
+        "key": "account=",
+        "refused": "status=",
+        "header": "headers=",
+    }.items():
+        with pytest.raises(MockError, match=f"entries have no '{word}'. .*{said}"):
+            engy.journal.where(**{word: "x"})
 
 
 def test_a_snapshot_is_the_same_in_every_run(engy):
