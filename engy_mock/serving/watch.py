@@ -169,5 +169,6 @@ class Watch:
         self.end(seen)
 
     def of(self, entry: Entry) -> Seen | None:
-        """What was seen of the exchange with this entry, if it is still kept."""
-        return next((seen for seen in reversed(self._kept.copy()) if seen.entry is entry), None)
+        """What was seen of the exchange with this entry, if it is still kept; one under way always is."""
+        under_way = self.open if entry.fate == "waiting" else []
+        return next((seen for seen in (*under_way, *reversed(self._kept.copy())) if seen.entry is entry), None)
