@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
-from engy_mock.books.entry import Entry, harmless, without_keys
+from engy_mock.books.entry import MAX_BODY, Entry, harmless, without_keys
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
+from engy_mock.dialects.gist import gist
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
@@ -206,6 +207,7 @@ class Gateway:
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
             line=call.line,
+            is_body_unread=call.trouble is not None,
         )
         if note is not None:
             note(entry)
@@ -265,6 +267,8 @@ class Gateway:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
                 hold.settle(0)
+            if entry.request is None and len(call.body) > MAX_BODY and (document := body.known()):
+                entry.gist = gist(call.method, call.path, document)  # the journal is going to cut its body
             refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError | UnmetExpectation):

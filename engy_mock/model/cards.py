@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Literal
 
 from engy_mock.model.language import Voice
+from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.request import Effort, ThinkingWish
 
 Level = Literal["off", "on", "low", "high", "max"]
@@ -21,13 +22,32 @@ _EFFORT_LEVELS: dict[Effort, Level] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Prices:
-    """USD per million tokens, which is also micro-USD per token."""
+    """USD per million tokens, which is also micro-USD per token.
+
+    `Prices(input=Decimal("0.6"), output=Decimal(2), cached=Decimal("0.1"))`; all three have to be named.
+    """
 
     input: Decimal
     output: Decimal
     cached: Decimal
+
+    def __init__(
+        self,
+        *unnamed: object,
+        input: Decimal | None = None,
+        output: Decimal | None = None,
+        cached: Decimal | None = None,
+    ) -> None:
+        if unnamed or input is None or output is None or cached is None:
+            raise MockError(
+                "Prices takes input=, output= and cached=, each a Decimal in USD per million tokens: "
+                "Prices(input=Decimal('0.6'), output=Decimal(2), cached=Decimal('0.1'))"
+            )
+        object.__setattr__(self, "input", input)
+        object.__setattr__(self, "output", output)
+        object.__setattr__(self, "cached", cached)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
