@@ -53,7 +53,8 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
       machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
       comes again; `wall`; or a clock. `time_scale` stretches pauses under a wall clock.
     - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
-    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
+    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too, or
+      `stop()` where there is none.
     - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
       each reset. `scenario_folders` are looked in before those that come with the package.
     - `cassette`: the path of what `engy-mock record` has written: its answers are given again; with `replay`
@@ -117,6 +118,8 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         self._seed = seed
         self._tls = tls
         self._verifies = verify
+        self._is_entered = False
+        self._is_over = False
         if tls is not None:
             from engy_mock.serving.security import check
 
@@ -210,13 +213,11 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""
-        from engy_mock.serving.server import is_loopback, listen
+        from engy_mock.serving.server import is_loopback, listen, load_for_heads
         from engy_mock.serving.thread import ServerThread
 
         if self._thread is not None:
-            raise MockError(
-                f"this EngyMock serves already, at {self.base_url}: enter it once, or make another one"
-            )
+            raise MockError(f"this EngyMock serves already, at {self.base_url}: enter it once, or make another")
         if self._has_control and self._control_token is None and not is_loopback(self._host):
             raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
@@ -228,23 +229,30 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         listener = listen(self._host, self._wanted_port)
         scheme = "http" if tls is None else "https"
         shell, factory = self._serving_shell(), self._loop_factory
-        self.gateway.heads = _load_for_heads
+        self.gateway.heads = load_for_heads
         if self.gateway.looks_at_heads:
-            _load_for_heads()
+            load_for_heads()
         thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
         thread.start()
         self._thread = thread
+        self._is_over = False
         self.gateway.annex = thread.annex
         return self
 
     def stop(self) -> None:
-        """Close the port; stalls and connections end at once. A second time does nothing."""
+        """Close the port; stalls and connections end at once. A second time does nothing.
+
+        With `verify` it raises UnmetExpectation as `verify()` does; in a `with` block the end of that does.
+        """
         thread, self._thread = self._thread, None
         self.gateway.annex = self.gateway.heads = None
         self.gateway.break_off()
         if thread is not None:
             thread.stop()
         self._abandon()
+        was_over, self._is_over = self._is_over, True
+        if self._verifies and not was_over and not self._is_entered:
+            self.verify()
 
     def reset(self) -> None:
         """Forget all that has happened, changed time and settings too, and break off answers under way."""
@@ -306,7 +314,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         return application(self._serving_shell())
 
     def __enter__(self) -> Self:
-        return self.start()
+        return self._enter()
 
     def __exit__(
         self,
@@ -317,7 +325,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         self._leave(error)
 
     async def __aenter__(self) -> Self:
-        return self.start()
+        return self._enter()
 
     async def __aexit__(
         self,
@@ -327,9 +335,15 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     ) -> None:
         self._leave(error)
 
+    def _enter(self) -> Self:
+        self.start()
+        self._is_entered = True
+        return self
+
     def _leave(self, error: BaseException | None) -> None:
         """Stop, and look whether all has happened that should have, unless something is wrong already."""
         self.stop()
+        self._is_entered = False
         if self._verifies and error is None:
             self.verify()
 
@@ -375,11 +389,6 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         control.house.complaints = self._complaints
         control.house.judged = self._judged
         return control
-
-
-def _load_for_heads() -> None:
-    """Load aiohttp, which reads heads apart from bodies: the first client should not have to wait for it."""
-    import engy_mock.serving.odd  # noqa: F401
 
 
 @contextmanager
