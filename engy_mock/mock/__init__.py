@@ -227,8 +227,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
 
             security = context(tls, self._seed, self._host)
         listener = listen(self._host, self._wanted_port)
-        scheme = "http" if tls is None else "https"
-        shell, factory = self._serving_shell(), self._loop_factory
+        shell, factory, scheme = self._serving_shell(), self._loop_factory, "http" if tls is None else "https"
         self.gateway.heads = load_for_heads
         if self.gateway.looks_at_heads:
             load_for_heads()
