@@ -102,6 +102,7 @@ def _summed_up(survey: Survey, results: list[Result], *, is_json: bool) -> int:
     else:
         same = len(results) - differing - skipped
         print(
-            f"{same} the same, {differing} different, {skipped} skipped; {survey.spent_micro} micro-USD were spent"
+            f"{same} the same, {differing} different, {skipped} skipped; "
+            f"at most {survey.spent_micro} micro-USD were spent"
         )
     return code

@@ -1,6 +1,7 @@
 """A server that does as the mock does is found the same, and one that does not is found out."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from engy_mock.cli import main
 from engy_mock.drift import claims
 from engy_mock.drift.answer import Answer
 from engy_mock.drift.checks import CHECKS
+from engy_mock.drift.cost import Tariff
 from engy_mock.drift.shape import differences, shape_of
 from engy_mock.drift.survey import begun
 from engy_mock.vocabulary.errors import MockError
@@ -179,6 +181,95 @@ def test_the_limit_is_kept(engy, capsys):
     assert {name for name, one in found.items() if one["skipped"]} == {
         check.name for check in CHECKS if check.is_paid
     }
+
+
+DEAR = """
+description: A model that costs fifty times as much.
+rules: []
+models:
+  deepseek-v4.1-flash: {price_factor: 50}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["no-finish-reason", "usage-missing", "usage-zero", "html-error", "reset"])
+@pytest.mark.parametrize("limit", [300, 700])
+def test_the_limit_is_kept_without_receipts(engy, capsys, tmp_path, kind, limit):
+    """What an answer does not prove to have cost less counts at its worst, so that no limit is passed."""
+    (tmp_path / "dear.yaml").write_text(DEAR, encoding="utf-8")
+    engy.scenario(str(tmp_path / "dear.yaml"))
+    engy.when().faults(kind)
+    _, _, document = told(engy, capsys, "--limit-micro", str(limit))
+    assert engy.accounts.default.charged_micro <= document["spent_micro"] <= limit
+
+
+TARIFF = Tariff(input=Decimal(2), output=Decimal(3), longest=1000)
+
+
+@pytest.mark.parametrize(
+    ("words", "proven"),
+    [
+        ({"body": b'{"x_engy": {"charged_micro": 7}, "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'}, 7),
+        ({"body": b'{"usage": {"prompt_tokens": 10, "completion_tokens": 5}}'}, 35),
+        ({"body": b'{"usage": {"input_tokens": 10, "output_tokens": 5}}'}, 35),
+        ({"body": b'{"usage": {"prompt_tokens": 0, "completion_tokens": 0}}'}, None),
+        ({"body": b'{"x_engy": {"charged_micro": -7}}'}, None),
+        ({"body": b'{"usage": {"prompt_tokens": 10, "completion_tokens": 5}}', "trouble": "breaks off"}, None),
+        ({"body": b"{}"}, None),
+        ({"body": b"no JSON", "status": 500}, None),
+        ({"body": b"no JSON", "status": 402}, 0),
+        (
+            {
+                "headers": {"content-type": "text/event-stream"},
+                "body": b'data: {"usage": {"input_tokens": 10, "output_tokens": 1}}\n\n',
+            },
+            None,
+        ),
+        (
+            {
+                "headers": {"content-type": "text/event-stream"},
+                "body": b'data: {"usage": {"prompt_tokens": 10, "completion_tokens": 5}}\n\ndata: [DONE]\n\n',
+            },
+            35,
+        ),
+    ],
+)
+def test_what_an_answer_proves(words, proven):
+    """A receipt, or counts that are whole, show what an answer cost; a refusal costs nothing."""
+    assert TARIFF.proven(Answer(**{"status": 200, **words})) == proven
+
+
+def test_what_a_request_costs_at_most():
+    """As many tokens as it lets come out, or as the model can say; the prompt with a margin."""
+    assert TARIFF.most(10, {"model": "x", "max_tokens": 4}) == 30 + 12
+    assert TARIFF.most(10, {"model": "x", "max_output_tokens": 4, "prompt": ["a", "b"]}) == 30 + 24
+    assert TARIFF.most(10, {"model": "x"}) == 30 + 3000
+    assert TARIFF.most(10, {"previous": "x"}) == 0
+
+
+class Generous:
+    """A server that answers what it should refuse, and counts what it would charge."""
+
+    def __init__(self):
+        self.charged_micro = 0
+
+    def ask(self, method, path, headers, body):
+        if method == "GET":
+            return Answer(status=200, headers={"content-type": "application/json"}, body=b'{"data": []}')
+        self.charged_micro += 36
+        usage = {"prompt_tokens": 100, "completion_tokens": 400}  # 36 micro-USD at the list price
+        return Answer(
+            status=200, headers={"content-type": "application/json"}, body=json.dumps({"usage": usage}).encode()
+        )
+
+
+def test_a_server_that_charges_for_what_it_should_refuse():
+    """After the first such charge nothing is free any more: what could pass the limit is not asked."""
+    server = Generous()
+    survey = begun(server, "key", "deepseek-v4.1-flash", 50)
+    results = list(survey.results())
+    assert (survey.spent_micro, server.charged_micro) == (36, 36)
+    assert sum(one.skipped is not None for one in results) > len(CHECKS) // 2
 
 
 def test_nothing_is_spent_without_consent(engy, capsys, monkeypatch):
