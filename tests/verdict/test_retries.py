@@ -319,7 +319,8 @@ def test_no_read_timeout(quiet):
     quiet.when(stream=True).reply("one two", faults=[{"kind": "stall", "after": 1}])
     entry = sent(quiet, stream=True)
     assert entry.fate == "cut off"
-    assert words(quiet) == ["no-read-timeout"]
+    [error] = quiet.verdict().errors
+    assert error.word == "no-read-timeout"
     assert outcomes(quiet) == ["hung"]
 
 
@@ -337,5 +338,7 @@ def test_a_silence_that_lasts(quiet, patience, found):
     quiet.when(stream=True).reply("one two", faults=[{"kind": "stall", "after": 1}])
     entry = sent(quiet, stream=True, is_over=False)
     assert entry.fate == "waiting"
-    assert words(quiet, patience=patience) == found
-    assert outcomes(quiet) == ["hung"]
+    verdict = quiet.verdict(patience=patience)
+    assert [one.word for one in verdict.errors] == list(verdict.words) == found
+    assert verdict.outcomes == {"hung" if found else "under-way": 1}
+    assert ("nothing is wrong with the client so far" in str(verdict)) is (not found)
