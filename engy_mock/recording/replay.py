@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from engy_mock.dialects import routes
 from engy_mock.gateway.replaying import Recorded, RecordedFrame
@@ -148,7 +148,7 @@ class Player:
         number = self._tracks.cassette.exchanges[place].exchange
         return (
             f"{source}: {what} was never recorded; the nearest is exchange {number}, "
-            f"which differs in {'; '.join(nearest[:MAX_SHOWN])}{more}"
+            f"which differs in {'; '.join([one.said for one in nearest[:MAX_SHOWN]])}{more}"
         )
 
 
@@ -156,21 +156,29 @@ def _is_equal(one: Question, other: Question) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in ("method", "path", "query", "meaning"))
 
 
-def _weight(differences: Sequence[str]) -> tuple[bool, int]:
-    return any(text.startswith(("method", "path")) for text in differences), len(differences)
+class Difference(NamedTuple):
+    """A place in which two requests differ: in words, and how much differs there."""
+
+    said: str
+    values: int = 1
 
 
-def _differences(recorded: Question, asked: Question) -> list[str]:
+def _weight(differences: Sequence[Difference]) -> tuple[bool, int]:
+    is_elsewhere = any(one.said.startswith(("method", "path")) for one in differences)
+    return is_elsewhere, sum([one.values for one in differences])
+
+
+def _differences(recorded: Question, asked: Question) -> list[Difference]:
     """In what two requests differ, place by place."""
     found = [
-        f"{name}: recorded {quoted(getattr(recorded, name))}, asked {quoted(getattr(asked, name))}"
+        Difference(f"{name}: recorded {quoted(getattr(recorded, name))}, asked {quoted(getattr(asked, name))}")
         for name in ("method", "path", "query")
         if getattr(recorded, name) != getattr(asked, name)
     ]
     return [*found, *_in_values(recorded.body, asked.body, "")]
 
 
-def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[str]:
+def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[Difference]:
     if isinstance(recorded, dict) and isinstance(asked, dict):
         for name in dict.fromkeys([*recorded, *asked]):
             step = f"{path}.{name}" if path else str(name)
@@ -180,7 +188,20 @@ def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[str]:
             pair = [one[place] if place < len(one) else _MISSING for one in (recorded, asked)]
             yield from _in_values(pair[0], pair[1], f"{path}[{place}]")
     elif recorded is _MISSING or asked is _MISSING or _meaning(recorded) != _meaning(asked):
-        yield f"{path or 'body'}: recorded {_shown(recorded)}, asked {_shown(asked)}"
+        # Where one of them has a text in place of an object, all that is in the object differs.
+        values = _values(recorded) + _values(asked) if _is_nested(recorded) or _is_nested(asked) else 1
+        yield Difference(f"{path or 'body'}: recorded {_shown(recorded)}, asked {_shown(asked)}", values)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _values(value: Any) -> int:
+    """How many values there are in one."""
+    if _is_nested(value):
+        return 1 + sum(map(_values, value.values() if isinstance(value, dict) else value))
+    return 0 if value is _MISSING else 1
 
 
 def _meaning(value: Any) -> bytes:

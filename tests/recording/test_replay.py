@@ -6,6 +6,7 @@ import httpx2
 import openai
 import pytest
 from anthropic import Anthropic
+from multidict import CIMultiDict
 from openai import OpenAI
 
 from engy_mock import EngyMock, MockError, UnmetExpectation
@@ -65,6 +66,39 @@ def test_any_key_and_order_of_fields_will_do(played, engy_factory):
     with httpx2.Client(trust_env=False) as client:
         answer = client.post(f"{engy.base_url}/chat/completions", content=body)
     assert answer.content == heard[0][1].content
+
+
+NEAREST = """
+---
+engy_mock_cassette: 1
+...
+"""
+ASKED = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Two?"}], "temperature": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (['text: "{"', "json: [1]", "json: {}"], "differs in temperature: recorded nothing, asked 0.5"),
+        (["json: {model: glm-5.2, messages: {}, temperature: 0.5}"], "differs in temperature"),
+        (["json: {model: glm-5.2, temperature: 0.5}"], "differs in temperature"),
+        (
+            ["json: {model: glm-5.2, messages: [{role: user, content: Two?}], temperature: 1, n: 2}"],
+            "in temperature",
+        ),
+    ],
+)
+def test_the_nearest_exchange_is_the_one_with_least_to_change(tmp_path, others, said):
+    """A body that is none has one thing wrong with it, and yet everything (Q-46)."""
+    bodies = [*others, "json: {model: glm-5.2, messages: [{role: user, content: Two?}]}"]
+    text = NEAREST
+    for number, body in enumerate(bodies, 1):
+        request = f"{{method: POST, path: /v1/chat/completions, body: {{{body}}}}}"
+        text += f"---\nexchange: {number}\nrequest: {request}\nanswer: {{status: 200}}\n...\n"
+    (tmp_path / "near.yaml").write_text(text, encoding="utf-8")
+    call = Call(method="POST", path="/v1/chat/completions", headers=CIMultiDict(), body=json.dumps(ASKED).encode())
+    with pytest.raises(UnmetExpectation, match=f"the nearest is exchange {len(bodies)}, which .*{said}"):
+        player(tmp_path / "near.yaml").answer(call)
 
 
 def test_an_unknown_request_names_the_nearest_exchange(played, caplog):
