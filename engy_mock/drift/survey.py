@@ -72,7 +72,8 @@ class Result:
 class Survey:
     """The checks of one server with one model, at its prices, with at most `limit_micro` to spend.
 
-    What an answer does not prove to have cost less counts as the most that its request can cost.
+    What an answer does not prove to have cost less counts as the most that its request can cost. `most_unasked` is
+    the highest charge for what should be free.
     """
 
     server: Server
@@ -82,7 +83,8 @@ class Survey:
     tariff: Tariff
     checks: Sequence[Check] = CHECKS
     spent_micro: int = 0
-    _most_unasked: int = 0
+    most_unasked: int = 0
+    _is_silent: bool = False
     _mock: Gateway = field(default_factory=lambda: Gateway(settings=Settings(hurries_retries=False)))
     _known: dict[str, tuple[Answer, int]] = field(default_factory=dict)
 
@@ -92,12 +94,15 @@ class Survey:
         return sum([self.cost_of(check) for check in self.checks if check.is_paid])
 
     def results(self) -> Iterator[Result]:
-        """Make one check after the other."""
+        """Make one check after the other; a server that has fallen silent once is asked no more."""
         for check in self.checks:
+            if self._is_silent:
+                yield Result(check=check, skipped="not asked: the server has fallen silent")
+                continue
             most = self.cost_of(check) if check.is_paid else 0
-            if self._most_unasked:
+            if self.most_unasked:
                 # Once the server has charged for what should be free, nothing counts as free any more.
-                most = max(self.cost_of(check), self._most_unasked)
+                most = max(self.cost_of(check), self.most_unasked)
             if most and self.spent_micro + most > self.limit_micro:
                 yield Result(check=check, skipped=f"it could cost {most} micro-USD, and the limit would be passed")
                 continue
@@ -117,6 +122,7 @@ class Survey:
         try:
             found = self.server.ask(*self._request(check, self.key))
         except OSError as error:
+            self._is_silent = isinstance(error, TimeoutError)
             cost = self.cost_of(check) if check.is_paid else 0
             self.spent_micro += cost
             said = f"no answer: {error.strerror or type(error).__name__}"
@@ -125,7 +131,7 @@ class Survey:
         is_charged = check.is_paid or found.status < 400
         cost = proven if proven is not None else self.cost_of(check) if is_charged else 0
         if not check.is_paid:
-            self._most_unasked = max(self._most_unasked, cost)
+            self.most_unasked = max(self.most_unasked, cost)
         self.spent_micro += cost
         wrong = _compared(check, expected, found)
         if check.is_paid and not wrong:
@@ -163,12 +169,21 @@ class Survey:
         return check.method, check.path, headers, body
 
 
+class KeyRefused(MockError):
+    """The server does not take the key, so that every check would tell that and nothing else."""
+
+
 def begun(server: Server, key: str, model: str | None, limit_micro: int) -> Survey:
-    """A survey of a server; raises MockError if it cannot be reached or has none of the models."""
+    """A survey of a server. Raises MockError if it cannot be reached, has no model or refuses the key."""
+    shown = {"authorization": f"Bearer {key}"}
     try:
-        listed = server.ask("GET", "/models", {"authorization": f"Bearer {key}"}, b"")
+        listed = server.ask("GET", "/models", shown, b"")
+        # A body that is none costs nothing, and only who has shown a good key is told so (E-71).
+        tried = server.ask("POST", "/chat/completions", {**shown, "content-type": "application/json"}, b"{")
     except OSError as error:
         raise MockError(f"the server cannot be reached: {error.strerror or error}") from None
+    if tried.status in (401, 403):
+        raise KeyRefused(f"the key is refused with {tried.status}")
     rows = listed.document.get("data") if isinstance(listed.document, dict) else None
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     prices = {row["id"]: found for row in named if isinstance(row.get("id"), str) and (found := _prices(row))}
@@ -181,7 +196,9 @@ def begun(server: Server, key: str, model: str | None, limit_micro: int) -> Surv
     card = known[model]
     of_prompt, of_answer = prices.get(model, (card.prices.input, card.prices.output))
     tariff = Tariff(input=of_prompt, output=of_answer, longest=card.max_output)
-    return Survey(server=server, key=key, model=model, limit_micro=limit_micro, tariff=tariff)
+    survey = Survey(server=server, key=key, model=model, limit_micro=limit_micro, tariff=tariff)
+    survey.spent_micro = survey.most_unasked = tariff.proven(tried) or 0
+    return survey
 
 
 def _compared(check: Check, expected: Answer, found: Answer) -> list[str]:

@@ -41,7 +41,7 @@ def test_the_mock_is_as_the_mock(engy, capsys):
     assert len(found) == len(CHECKS)
     assert 0 < document["spent_micro"] <= document["estimate_micro"] <= document["limit_micro"]
     assert document["spent_micro"] == engy.accounts.default.charged_micro
-    for check, entry in zip(CHECKS, list(engy.journal)[1:], strict=True):
+    for check, entry in zip(CHECKS, list(engy.journal)[2:], strict=True):
         assert (entry.status == 200) == (check.is_paid or check.name in FREE), check.name
 
 
@@ -84,6 +84,24 @@ DRIFTS: dict[str, Any] = {
         lambda rule: rule.faults("html-error"),
         {"chat without a key": "content type", "messages without a key": "content type"},
     ),
+    "arguments that are cut": (
+        {"offers": "get_weather"},
+        lambda rule: rule.faults("tool-args-truncated"),
+        {"a tool that must be called": "the arguments of get_weather are no JSON object"},
+    ),
+    "reasons that are none": (
+        {},
+        lambda rule: rule.faults("finish-odd"),
+        {
+            "chat": "finish_reason is '', which is none",
+            "chat, streamed": "finish_reason is ''",
+            "completions": "finish_reason is ''",
+            "messages": "stop_reason is ''",
+            "messages, streamed": "stop_reason is ''",
+            "responses": "status of the response is ''",
+            "responses, streamed": "status of the response is ''",
+        },
+    ),
     "more tokens than were allowed": (
         {"endpoint": "chat", "stream": False},
         lambda rule: rule.reply("x", usage=Usage(prompt_tokens=10, completion_tokens=900)),
@@ -107,6 +125,12 @@ def test_drift_is_found(engy, capsys, case):
     for name, text in expected.items():
         assert text in " ".join(found[name]["differences"]), found[name]
     assert found["models"]["differences"] == []
+
+
+def called(reason, name, arguments):
+    """An answer that calls a tool."""
+    call = {"function": {"name": name, "arguments": arguments}}
+    return {"choices": [{"finish_reason": reason, "message": {"tool_calls": [call]}}]}
 
 
 @pytest.mark.parametrize(
@@ -140,6 +164,15 @@ def test_drift_is_found(engy, capsys, case):
             "two windows",
         ),
         (claims.is_plain_json, [], "no JSON object"),
+        (claims.ends_as_documented, {"choices": [{"finish_reason": "eos"}, 3]}, "finish_reason is 'eos'"),
+        (claims.ends_as_documented, {"choices": [{"finish_reason": "length"}], "stop_reason": None}, None),
+        (claims.ends_as_documented, {"delta": {"stop_reason": "stop"}}, "stop_reason is 'stop'"),
+        (claims.ends_as_documented, {"response": {"object": "response", "status": "done"}}, "is 'done'"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "a", '{"city": "Par'), "are no JSON object"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "a", "[]"), "are no JSON object"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "b", "{}"), "'b' is called"),
+        (claims.tool_calls_can_be_run("a"), called("length", "a", '{"city": "Par'), None),
+        (claims.tool_calls_can_be_run("a"), called("tool_calls", "a", "{}"), None),
     ],
 )
 def test_claims(claim, body, wrong):
@@ -273,12 +306,13 @@ def test_a_server_that_charges_for_what_it_should_refuse():
 
 
 def test_nothing_is_spent_without_consent(engy, capsys, monkeypatch):
-    """Without --yes and without anybody to ask, only the list of models was looked at."""
+    """Without --yes and without anybody to ask, only the list of models and the key were looked at."""
     assert main(["verify", "--base-url", engy.base_url, "--key-env", "REAL_KEY"]) == 2
     said = capsys.readouterr().out
     assert "cost at most" in said
     assert "--yes" in said
-    assert [entry.path for entry in engy.journal] == ["/v1/models"]
+    assert [entry.path for entry in engy.journal] == ["/v1/models", "/v1/chat/completions"]
+    assert engy.accounts.default.charged_micro == 0
 
 
 def test_the_report_for_people(engy, capsys):
@@ -372,6 +406,36 @@ def test_a_server_that_goes_away():
     assert {one.differences for one in survey.results()} == {("no answer: Connection refused",)}
     with pytest.raises(MockError, match="cannot be reached"):
         begun(Odd(TimeoutError("timed out")), "key", None, 1)
+
+
+def test_a_server_that_falls_silent():
+    """After one wait in vain nothing more is asked, and that is said."""
+    survey = begun(Odd(Answer(status=200)), "key", None, 10**6)
+    results = survey.results()
+    next(results)
+    survey.server = Odd(TimeoutError("timed out"))
+    silent, *others = results
+    assert silent.differences == ("no answer: TimeoutError",)
+    assert {one.skipped for one in others} == {"not asked: the server has fallen silent"}
+
+
+def test_a_refused_key(engy, capsys, monkeypatch):
+    """One line says it, in place of a difference at every check that shows the key."""
+    monkeypatch.setenv("REAL_KEY", "sk-engy-no-such-key")
+    engy.settings.closed_accounts = True
+    assert verify(engy) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "engy-mock: the key is refused with 401\n")
+    assert len(engy.journal) == 2
+
+
+@pytest.mark.parametrize("limit", ["-4", "1.5", "x"])
+def test_a_limit_that_is_none(engy, capsys, limit):
+    """Nobody spends less than nothing."""
+    with pytest.raises(SystemExit) as raised:
+        verify(engy, "--limit-micro", limit)
+    assert raised.value.code == 2
+    assert f"--limit-micro: '{limit}' is no whole number from 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
