@@ -81,7 +81,7 @@ def _asked(url: str, token: str) -> dict[str, Any]:
     except HTTPError as refusal:
         raise MockError(f"{place} refuses with {refusal.code}: {refusal.read(400)!r}") from None
     except (OSError, ValueError, HTTPException) as error:
-        raise MockError(f"no mock with a control API at {place}: {error or type(error).__name__}") from None
+        raise MockError(f"no mock with a control API at {place}: {str(error) or type(error).__name__}") from None
     if not isinstance(found, dict) or not {"text", "fails"} <= found.keys():
         raise MockError(f"no mock with a control API at {place}: what it says is no verdict")
     return found

@@ -83,7 +83,8 @@ class Tracks:
 class Player:
     """Plays a cassette, from any thread. Equal requests get their answers in the order in which they came.
 
-    `strict` knows only requests with the same method, path, query and body, each as often as it was recorded.
+    `strict` knows only requests with the same method, path, query and body, each as often as it was recorded; what
+    a fault has kept from its client does not count.
     `lenient` takes also those that ask the same model the same last question, as often as they like, and leaves
     all others to the mock.
     """
@@ -117,6 +118,12 @@ class Player:
                 return None
             self._played.add(place)
         return self._tracks.answers[place]
+
+    def give_back(self, recorded: Recorded) -> None:
+        """An answer has not reached its client: the exchange counts as not played."""
+        place = next(place for place, one in enumerate(self._tracks.answers) if one is recorded)
+        with self._lock:
+            self._played.discard(place)
 
     def _place(self, question: Question) -> int | None:
         """The first exchange that has not been played and fits."""

@@ -1,6 +1,7 @@
 """A cassette is played: the same bytes to the same requests, and faults on top."""
 
 import json
+from contextlib import suppress
 
 import httpx2
 import openai
@@ -228,6 +229,39 @@ def test_faults_of_whole_answers_and_refusals(played, engy_factory):
     page = post(Address(engy), *POSTS["count_tokens"])
     assert page.status_code >= 500
     assert "html" in page.headers["content-type"]
+
+
+KEPT_BACK = (
+    {"kind": "html-error", "status": 502},
+    {"kind": "empty-error", "status": 503},
+    "reset-before-headers",
+    "200-html",
+    "200-empty",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "case", "comes_again"),
+    [
+        *[(kind, case, True) for kind in KEPT_BACK for case in ("chat", "chat stream")],
+        *[({"kind": kind, "after": 2}, "chat stream", True) for kind in ("cut", "reset", "truncate", "fail")],
+        ("no-done", "chat stream", False),
+        ("crlf", "responses stream", False),
+        ("usage-missing", "chat", False),
+        ("html-error", "refusal", True),
+    ],
+)
+def test_what_a_fault_keeps_from_the_client_is_not_used_up(played, engy_factory, kind, case, comes_again):
+    """Who asks again gets the same exchange if the answer did not come to its end, and else the next one."""
+    path, heard = played
+    engy = engy_factory(cassette=path)
+    engy.when().faults(kind, times=1)
+    with suppress(httpx2.TransportError):
+        post(Address(engy), *POSTS[case])
+    assert engy.journal.last.faults
+    both = [answer.headers["x-engy-request-id"] for name, answer in heard if name == case]
+    left = both if comes_again else both[1:]
+    assert [post(Address(engy), *POSTS[case]).headers["x-engy-request-id"] for _ in left] == left
 
 
 def test_breaks_are_played_as_breaks(service, recorder, engy_factory):
