@@ -11,6 +11,10 @@ from engy_mock.verdict.waits import AT_ONCE_SECONDS, Watches, gap, wish
 SAME_SHARE, SAME_SECONDS = 0.1, 0.02
 """Waits as alike as this are the same wait; shorter ones than that above are none."""
 
+MIN_WAITS = 2
+MIN_AT_ONCE = 4
+"""So many waits show how a client waits, or that it does not, though a hint lets it."""
+
 MIN_CALLERS = 4
 TOGETHER_SECONDS = 0.05
 IN_STEP_SHARE, IN_STEP_SECONDS = 0.01, 0.015
@@ -96,17 +100,34 @@ def _in_vain(before: Attempt, after: Attempt, watches: Watches) -> Iterator[Find
 
 
 def _without_backoff(call: Call, watches: Watches) -> Iterator[Finding]:
-    """Two waits or more that nobody asked for, and that are none, or always the same."""
+    """Waits that nobody asked for, and that are none or always the same; or no wait at all, many times."""
     waits = [gap(before, after, watches) for before, after in call.steps if wish(before, watches) is None]
-    if len(waits) < 2:
-        return
-    if max(waits) <= AT_ONCE_SECONDS:
+    at_once = _at_once(call, watches)
+    if len(waits) >= MIN_WAITS and max(waits) <= AT_ONCE_SECONDS:
         evidence = f"{len(waits)} attempts came at once after a failure"
-    elif max(waits) - min(waits) <= max(waits) * SAME_SHARE + SAME_SECONDS:
+    elif len(waits) >= MIN_WAITS and max(waits) - min(waits) <= max(waits) * SAME_SHARE + SAME_SECONDS:
         evidence = f"{len(waits)} attempts came after the same wait each"
+    elif len(at_once) >= MIN_AT_ONCE:
+        waits = at_once
+        evidence = f"{len(waits)} attempts came at once after a failure, as soon as the hints let them"
     else:
         return
     yield Finding.of("no-backoff", call.numbers, evidence, longest_wait=max(waits))
+
+
+def _at_once(call: Call, watches: Watches) -> list[float]:
+    """The waits after failures whose hints ask for next to nothing, if there are no longer ones among them.
+
+    Clients that count their attempts are official ones: they read the hint in milliseconds, and do as it says.
+    """
+    waits: list[float] = []
+    for before, after in call.steps:
+        asked = wish(before, watches)
+        if asked is not None and asked.seconds <= AT_ONCE_SECONDS:
+            if after.count is not None or (waited := gap(before, after, watches)) > AT_ONCE_SECONDS:
+                return []
+            waits.append(waited)
+    return waits
 
 
 def _span(call: Call) -> float:

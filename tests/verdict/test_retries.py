@@ -206,6 +206,32 @@ def test_retry_storm(quiet, count, found):
     assert words(quiet, ignore="gave-up") == found
 
 
+@pytest.mark.parametrize(
+    ("count", "wait", "counted", "found"),
+    [
+        (9, 0.02, False, ["no-backoff"]),
+        (5, 0.0, False, ["no-backoff"]),
+        (4, 0.0, False, []),
+        (9, 0.02, True, []),
+        (9, 0.2, False, []),
+    ],
+)
+def test_hammering_where_a_hint_lets_it(quiet, count, wait, counted, found):
+    """Many attempts without a pause are none that somebody asked for; official clients do as the hint says."""
+    quiet.when().refuse(429, headers={"retry-after-ms": "1", "retry-after": "1"}, times=count - 1)
+    for place in range(count):
+        sent(quiet, at=place * (0.01 + wait), retry_count=place if counted else None)
+    assert words(quiet) == found
+
+
+def test_hammering_that_slows_down(quiet):
+    """Waits that grow are a back-off, though they begin small."""
+    quiet.when().refuse(429, headers={"retry-after-ms": "1"}, times=5)
+    for at in (0.0, 0.02, 0.06, 0.15, 0.3, 0.6):
+        sent(quiet, at=at)
+    assert words(quiet) == []
+
+
 def test_redirects_are_no_attempts(quiet):
     """Whoever follows a redirect that leads back to itself storms nothing."""
     quiet.when().reply("x", faults=["redirect-loop"])
