@@ -17,8 +17,8 @@ class Course:
     happened: the whole request was there, the first and the last bytes were handed out, and nothing more could
     follow. `steps` are those of an answer that was refused or that faults have changed, as it was planned, `done`
     of them handed out; healthy answers keep none, there is nothing odd about them. Without `is_kept` they were too
-    large. `silences` names the faults that make it fall silent for ever. It `is_broken_off` where the mock was stopped or
-    reset before its end.
+    large. `silences` names the faults that make it fall silent for ever. It `is_broken_off` where the mock was
+    stopped or reset before its end.
     """
 
     __slots__ = ("arrived", "done", "ended", "first", "is_broken_off", "is_kept", "last", "silences", "steps")

@@ -1,5 +1,6 @@
 """One exchange as the journal keeps it: what was asked, what became of it, and why."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,7 +23,9 @@ KEPT_HEADERS = (
     "x-stainless-lang",
     "x-stainless-retry-count",
 )
-"""The request headers that an entry keeps: none of them can hold a key (Q-32)."""
+"""The request headers that an entry keeps: none of them is a place for a key (Q-32)."""
+
+_KEY = re.compile(r"sk-[A-Za-z0-9_~-]{6,}")
 
 
 Fate = Literal["served", "waiting", "left", "cut off"]
@@ -42,7 +45,12 @@ def kept_header(name: object) -> str:
 
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that may be kept, by their names in lower case."""
-    return {name: value for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
+    return {name: without_keys(value) for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
+
+
+def without_keys(text: str) -> str:
+    """A path or a header as it may be kept: some write a key where none belongs."""
+    return _KEY.sub("sk-...", text) if "sk-" in text else text
 
 
 @dataclass(slots=True, kw_only=True)

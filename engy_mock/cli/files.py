@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.pace import settings_of, takes_time
+from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
@@ -129,8 +130,11 @@ class Files:
     def _choose_again(self, engy: EngyMock) -> str | None:
         """Choose the options anew; returns what only another start would change."""
         before, self.options = self.options, self._choose()
+        by_pace = settings_of(self.options["pace"])
         try:
             wanted = self._wanted(engy)
+            for model in by_pace["pace_by_model"]:
+                engy.gateway.catalog.row(model)
         except MockError:
             self.options = before
             raise
@@ -139,13 +143,14 @@ class Files:
         settings.cors_origins = frozenset(self.options["cors-origin"])
         settings.scenario_header = frozenset(self.options["scenario-header"])
         settings.answers = self.options["answers"]
-        for name, value in settings_of(self.options["pace"]).items():
+        for name, value in by_pace.items():
             setattr(settings, name, value)
         self._play_again(wanted, engy)
         self._watch([Path(self.options["accounts"])] if self.options["accounts"] else [])
         late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
-        if takes_time(self.options["pace"]) and not engy.gateway.clock.waits_for_real():
-            late.append("pace")  # under a clock that stands nobody waits
+        clock = engy.gateway.clock
+        if takes_time(self.options["pace"]) and isinstance(clock, StandingClock):
+            clock.run()  # under a clock that stands nobody waits
         return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
 
     def _play_again(self, wanted: list[Scenario], engy: EngyMock) -> None:

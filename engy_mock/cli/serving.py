@@ -134,6 +134,8 @@ def made(files: Files) -> EngyMock:
         from engy_mock.cli.rows import add_models
 
         add_models(Path(options["models"]), engy.gateway.catalog)
+    for model in settings.pace_by_model:
+        engy.gateway.catalog.row(model)
     engy.prepare_by(files.prepare)
     _log_to_stdout(engy, options)
     return engy

@@ -8,12 +8,11 @@ Headers = tuple[tuple[str, str], ...]
 
 
 def openai_limits(error: RateLimited, now: float) -> Headers:
-    """The limit in force, as OpenAI's clients know it."""
-    return (
-        (f"x-ratelimit-limit-{error.unit}", str(error.limit)),
-        (f"x-ratelimit-remaining-{error.unit}", "0"),
-        (f"x-ratelimit-reset-{error.unit}", f"{error.seconds}s"),
-    )
+    """The limit in force, as OpenAI's clients know it; with the time to its reset, unless that would not help."""
+    limit = (f"x-ratelimit-limit-{error.unit}", str(error.limit))
+    remaining = (f"x-ratelimit-remaining-{error.unit}", "0")
+    reset = (f"x-ratelimit-reset-{error.unit}", f"{error.seconds}s")
+    return (limit, remaining, reset) if error.seconds else (limit, remaining)
 
 
 def no_limits(error: RateLimited, now: float) -> Headers:
@@ -22,10 +21,9 @@ def no_limits(error: RateLimited, now: float) -> Headers:
 
 
 def anthropic_limits(error: RateLimited, now: float) -> Headers:
-    """The same as Anthropic's clients know it, with the time of the reset."""
-    reset = datetime.fromtimestamp(int(now) + error.seconds, UTC)
-    return (
-        (f"anthropic-ratelimit-{error.unit}-limit", str(error.limit)),
-        (f"anthropic-ratelimit-{error.unit}-remaining", "0"),
-        (f"anthropic-ratelimit-{error.unit}-reset", f"{reset:%Y-%m-%dT%H:%M:%SZ}"),
-    )
+    """The same as Anthropic's clients know it."""
+    at = datetime.fromtimestamp(int(now) + error.seconds, UTC)
+    limit = (f"anthropic-ratelimit-{error.unit}-limit", str(error.limit))
+    remaining = (f"anthropic-ratelimit-{error.unit}-remaining", "0")
+    reset = (f"anthropic-ratelimit-{error.unit}-reset", f"{at:%Y-%m-%dT%H:%M:%SZ}")
+    return (limit, remaining, reset) if error.seconds else (limit, remaining)

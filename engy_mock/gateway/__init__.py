@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
-from engy_mock.books.entry import Entry, harmless
+from engy_mock.books.entry import Entry, harmless, without_keys
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
@@ -107,7 +107,7 @@ class Gateway:
         return self.clock.now()
 
     def break_off(self) -> None:
-        """The answers under way will not come to their end: that is no fault of their clients, and costs nothing."""
+        """The answers under way will not come to their end: no fault of their clients, who pay nothing."""
         for entry in self.journal:
             entry.course.break_off()
 
@@ -181,9 +181,9 @@ class Gateway:
         return Shared(steps, origin, self.settings.cors_origins)
 
     def turned_away(self, path: str, error: ApiError) -> Whole:
-        """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read (E-5).
+        """What is said to a call that is no HTTP, in the dialect of its path as far as that can be read.
 
-        It has an id like any other (E-11), and no place in the journal: what it asked for is not known.
+        It has an id like any other, and no place in the journal: what it asked for is not known.
         """
         what = digest("turned away", path, error.message)
         return turned_away(
@@ -199,7 +199,7 @@ class Gateway:
         entry = Entry(
             number=0,
             method=call.method,
-            path=call.path,
+            path=without_keys(call.path),
             body=call.body,
             request_id=request_id,
             headers=harmless(call.headers),

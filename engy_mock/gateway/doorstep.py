@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from engy_mock.books.entry import Entry, harmless
+from engy_mock.books.entry import Entry, harmless, without_keys
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_host
@@ -90,7 +90,7 @@ def _answered(
     entry = Entry(
         number=0,
         method=call.method,
-        path=call.path,
+        path=without_keys(call.path),
         body=b"",
         request_id=request_id,
         endpoint=route.endpoint,

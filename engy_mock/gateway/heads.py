@@ -17,7 +17,7 @@ def id_headers(route: Route, entry: Entry) -> tuple[tuple[str, str], ...]:
 
 
 def refusal_headers(error: ApiError, route: Route, now: float) -> tuple[tuple[str, str], ...]:
-    """The headers that belong to a refusal (E-194); where there never will be room, none says when there is."""
-    if isinstance(error, RateLimited) and error.seconds:
+    """The headers that belong to a refusal (E-194)."""
+    if isinstance(error, RateLimited):
         return (*error.headers, *route.limit_headers(error, now))
     return error.headers

@@ -25,8 +25,8 @@ _SPOKEN = (Begin, Whole, Write, Unframed, Repeat)
 class Planned(Iterator[Step]):
     """Steps that are settled to the last, with the pieces that each brings to the client.
 
-    Closed before its end it settles what the client has got until then, unless nothing is to be paid or it is the mock
-    that ends; all of it, if faults named in `running_on` let the answer run on.
+    Closed before its end it settles what the client has got until then, unless nothing is to be paid or it is the
+    mock that ends; all of it, if faults named in `running_on` let the answer run on.
     """
 
     def __init__(
@@ -104,8 +104,8 @@ class Planned(Iterator[Step]):
 class Stream(Iterator[Step]):
     """The events of an answer as steps, several events to a write.
 
-    Closed before its end, even before its beginning, it settles what the client has got until then (E-200); nothing
-    if it is the mock that ends.
+    Closed before its end, even before its beginning, it settles what the client has got until then (E-200);
+    nothing if it is the mock that ends.
     """
 
     def __init__(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+
 _OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
 """The mistakes that a value makes in the eyes of kinds that it is not meant to be."""
 
@@ -111,13 +113,7 @@ def checked(name: str, value: object) -> Any:
     adapter = _adapter(name)
     value = frozenset(value) if isinstance(value, set) else value
     try:
-        if not isinstance(value, list | dict):
-            return adapter.validate_python(value)
-        if any(isinstance(item, Worker) for item in value):
-            return adapter.validate_python(tuple(value))
-        if isinstance(value, dict) and any(isinstance(item, Tempo) for item in value.values()):
-            return adapter.validate_python(value)
-        return adapter.validate_json(dumps(value, default=repr))
+        return _named(name, _read(adapter, value))
     except ValidationError as error:
         # Where several kinds of values are possible, the one counts that the value comes nearest to.
         errors = error.errors(include_url=False)
@@ -127,6 +123,33 @@ def checked(name: str, value: object) -> Any:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         message = found["msg"][:1].lower() + found["msg"][1:]
         raise MockError(f"setting {name}{place} is {found['input']!r:.80}: {message}") from None
+
+
+def _read(adapter: "TypeAdapter[Any]", value: object) -> Any:
+    if not isinstance(value, list | dict):
+        return adapter.validate_python(value)
+    if any(isinstance(item, Worker) for item in value):
+        return adapter.validate_python(tuple(value))
+    if isinstance(value, dict) and any(isinstance(item, Tempo) for item in value.values()):
+        return adapter.validate_python(value)
+    return adapter.validate_json(dumps(value, default=repr))
+
+
+def _named(setting: str, value: Any) -> Any:
+    """The value, whose names of hosts and origins can be such; raises MockError."""
+    if setting == "cors_origins":
+        from engy_mock.gateway.origins import checked_origin
+
+        return frozenset([checked_origin(origin) for origin in sorted(value)])
+    if setting == "allowed_hosts":
+        for host in sorted(value):
+            if not _HOST.fullmatch(host):
+                raise MockError(
+                    f"setting allowed_hosts has {host!r:.80}: name each host that is meant, as mock.test, "
+                    "without scheme or port"
+                )
+        return frozenset(map(str.lower, value))
+    return value
 
 
 def described() -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Catalog:
 
     def mark(self, model: str, *, is_available: bool) -> None:
         """Make a model available or not; an unavailable one is listed, yet 404 on use."""
-        self.add(replace(self._known(model), is_available=is_available))
+        self.add(replace(self.row(model), is_available=is_available))
 
     def use(
         self,
@@ -73,7 +73,7 @@ class Catalog:
         A tokenizer is a path to a `tokenizer.json`; a template is a path, the text of a Jinja template (it has
         a brace), or a function.
         """
-        self._known(model)
+        self.row(model)
         if tokenizer is not None:
             own = tokenizer if isinstance(tokenizer, Tokenizer) else tokenizer_from(Path(tokenizer))
             with self._lock:
@@ -122,10 +122,11 @@ class Catalog:
                 self._languages[card.id] = found
         return found
 
-    def _known(self, model: str) -> ModelCard:
+    def row(self, model: str) -> ModelCard:
+        """The model with this id, whoever may call it; raises MockError with the nearest one."""
         card = self._cards.get(model)
         if card is None:
-            raise MockError(f"unknown model {model!r}.{did_you_mean(model, tuple(self._cards))}")
+            raise MockError(f"unknown model {model!r:.80}.{did_you_mean(model, tuple(self._cards))}")
         return card
 
 

@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from engy_mock.books.entry import Entry
+from engy_mock.books.entry import Entry, without_keys
 from engy_mock.serving.performance import Wire
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.wire import Call, Lease
@@ -158,7 +158,7 @@ class Watch:
             Entry(
                 number=NOWHERE,
                 method=call.method,
-                path=call.path,
+                path=without_keys(call.path),
                 body=b"",
                 request_id="",
                 status=status,
@@ -169,5 +169,6 @@ class Watch:
         self.end(seen)
 
     def of(self, entry: Entry) -> Seen | None:
-        """What was seen of the exchange with this entry, if it is still kept."""
-        return next((seen for seen in reversed(self._kept.copy()) if seen.entry is entry), None)
+        """What was seen of the exchange with this entry, if it is still kept; one under way always is."""
+        under_way = self.open if entry.fate == "waiting" else []
+        return next((seen for seen in (*under_way, *reversed(self._kept.copy())) if seen.entry is entry), None)

@@ -419,6 +419,7 @@ def test_it_asks_for_the_token(tab):
         token.fill("wrong")
         token.press("Enter")
         expect(token).to_have_value("")
+        expect(tab.get_by_text("That is not its token.")).to_be_visible()
         token.fill("open-sesame")
         token.press("Enter")
         expect(tab.locator(".dot")).to_have_attribute("data-tone", "good")
@@ -446,3 +447,17 @@ def test_answers_come_at_a_pace(opened, ask):
     pace.select_option("instant")
     expect(opened.locator("#toast")).to_contain_text("at once")
     assert ask.engy.settings.pace == "instant"
+
+
+def test_older_exchanges_are_a_click_away(engy, tab):
+    """The list begins with the newest; how many there are besides, the page knows."""
+    with engy.http_client() as client:
+        for number in range(230):
+            said = {"model": "glm-5.2", "prompt": str(number), "max_tokens": 1}
+            client.post("/v1/completions", json=said, headers={"authorization": f"Bearer {engy.api_key}"})
+    tab.goto(f"{engy.origin}/_mock/")
+    expect(tab.get_by_text("200 exchanges", exact=True)).to_be_visible()
+    tab.get_by_role("button", name="Show older exchanges").click()
+    expect(tab.get_by_text("230 exchanges", exact=True)).to_be_visible()
+    expect(tab.get_by_role("button", name="Show older exchanges")).to_be_hidden()
+    assert tab.locator(".rows li").last.locator(".number").inner_text() == "0"

@@ -1,7 +1,9 @@
 """The control API shows and changes one mock, and says what is wrong with what it does not take."""
 
 import re
+from contextlib import suppress
 
+import httpx2
 import pytest
 
 from engy_mock import EngyMock, ToolCall, WallClock
@@ -277,10 +279,17 @@ def test_a_reset_makes_all_as_new(ask):
         ("GET", "scenarios/", None, 404, "there is no control route"),
         ("DELETE", "settings", None, 405, "GET, PATCH"),
         ("PATCH", "settings", b"{", 400, "the body is not JSON"),
-        ("PATCH", "settings", [], 400, "input should be a valid dictionary"),
+        ("PATCH", "settings", [], 400, "input should be an object"),
         ("PATCH", "settings", {"stirct": True}, 400, "Known are closed_accounts"),
         ("PATCH", "settings", {"strict": "perhaps"}, 400, "strict: input should be a valid boolean"),
         ("PATCH", "settings", {"cors_origins": ["*"]}, 400, "name each one that is meant"),
+        ("PATCH", "settings", {"cors_origins": "https://a.test"}, 400, "cors_origins: input should be an array"),
+        ("PATCH", "settings", {"allowed_hosts": ["*"]}, 400, "name each host that is meant"),
+        ("PATCH", "settings", {"pace": "weird"}, 400, "pace: input should be"),
+        ("PATCH", "settings", {"pace_by_model": {"kimi": "slow"}}, 400, "Did you mean 'kimi-k3'?"),
+        ("POST", "reset", b"{", 400, "the body is not JSON"),
+        ("POST", "reset", {"x": 1}, 400, "POST /_mock/reset takes no body"),
+        ("POST", "plan", [], 400, "input should be an object"),
         ("PATCH", "clock", {}, 400, "say either now or advance or runs"),
         ("PATCH", "clock", {"now": 1, "advance": 1}, 400, "say either now or advance"),
         ("PATCH", "clock", {"now": -1}, 400, "now: input should be greater than"),
@@ -310,6 +319,36 @@ def test_mistakes_are_explained(ask, method, path, body, status, message):
     error = ask(method, path, body, status=status)["error"]
     assert error["status"] == status
     assert message in error["message"]
+    assert error["param"] is None or re.fullmatch(r"[\w.]+", error["param"])
+
+
+def test_an_answer_under_way_is_never_too_long_ago(ask):
+    """However many have come since: it is under way, and what it has sent is there."""
+    engy = ask.engy
+    engy.when(says="hold").reply("one two three", faults=[{"kind": "stall", "after": 2}])
+    body = {"model": "glm-5.2", "stream": True, "messages": [{"role": "user", "content": "hold"}]}
+    headers = {"authorization": f"Bearer {engy.api_key}"}
+    asked = ("POST", "/v1/chat/completions")
+    with engy.http_client() as client, client.stream(*asked, json=body, headers=headers) as held:
+        lines = held.iter_lines()
+        assert next(lines).startswith("data: ")
+        for number in range(300):
+            ask.chat(str(number), max_tokens=1)
+        shown = ask("GET", "journal/0")
+        assert (shown["is_over"], shown["seconds"], shown["fate"]) == (False, None, "waiting")
+        assert len(shown["writes"]) > 0
+    shown = ask("GET", "journal/1")
+    assert (shown["is_over"], shown["writes"], shown["fate"]) == (True, None, "served")
+
+
+def test_what_was_said_is_what_got_through(ask):
+    """At a glance: of an answer that broke off, what came before."""
+    ask.engy.when().reply("one two three four", reasoning="Hm.", faults=[{"kind": "reset", "after": 3}])
+    with suppress(httpx2.TransportError):
+        ask.chat("x", stream=True)
+    [shown] = ask("GET", "journal")["exchanges"]
+    assert (shown["pieces_sent"], shown["said"]) == (3, ask.engy.journal.last.text_sent)
+    assert shown["said"] in ("", "one")
 
 
 def test_rules_tell_what_they_say(ask):

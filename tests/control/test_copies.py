@@ -191,6 +191,20 @@ def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
     check_tests(pytester, list(dict.fromkeys(tests)))
 
 
+@pytest.mark.slow
+def test_what_a_draw_did_is_dictated(pytester, tmp_path, capsys):
+    """A rule of another text draws anew: what is copied says what became of it."""
+    engy = EngyMock(control=True, scenarios=["brown-out"])
+    for number in range(30):
+        send(engy, "/v1/chat/completions", {**BODIES["/v1/chat/completions"], "seed": number})
+    refused = [entry.number for entry in engy.journal if entry.status == 503]
+    assert len(refused) > 5
+    made = [one for number, one in enumerate(copies(engy)) if number in refused]
+    assert not [one for one in made if "brown-out" in one["scenario"].partition("rules:")[2]]
+    check_scenarios(tmp_path, [one["scenario"] for one in made], capsys)
+    check_tests(pytester, [one["pytest"] for one in made])
+
+
 @pytest.mark.parametrize(
     ("written", "mapping"),
     [

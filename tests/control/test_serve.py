@@ -349,7 +349,7 @@ def test_a_pace_is_for_all_answers(here, pace):
 
 
 def test_a_pace_is_changed_while_the_server_runs(here):
-    """In the file of options; a clock that stands cannot be made to wait by that, which is told."""
+    """In the file of options; a clock that stands runs from then on, or nobody would wait."""
     (here / "own.yaml").write_text("pace: [slow, 'kimi-k3:20']\n")
     engy, files = mock_of(config="own.yaml")
     engy.gateway.warm_up()
@@ -361,9 +361,23 @@ def test_a_pace_is_changed_while_the_server_runs(here):
     save(here / "own.yaml", "pace: instant\n", 2)
     standing, files = mock_of(config="own.yaml")
     files.prepare(standing)
+    assert not standing.clock.waits_for_real()
     save(here / "own.yaml", "pace: slow\n", 3)
     files.look(standing)
-    assert "pace need another start" in files.complaints[0]
+    assert (standing.settings.pace, files.complaints, standing.clock.waits_for_real()) == ("slow", [], True)
+
+
+def test_a_pace_is_for_a_model_that_there_is(here, caplog):
+    """At the start, and where the file is saved: what was good goes on."""
+    (here / "own.yaml").write_text("pace: 'kimi-k3:20'\n")
+    engy, files = mock_of(config="own.yaml")
+    files.prepare(engy)
+    save(here / "own.yaml", "pace: 'kimi:20'\n", 1)
+    files.look(engy)
+    assert "unknown model 'kimi'. Did you mean 'kimi-k3'?" in files.complaints[0]
+    assert engy.settings.pace_by_model == {"kimi-k3": 20.0}
+    with pytest.raises(MockError, match="unknown model 'kimi'"):
+        mock_of(config="own.yaml")
 
 
 def test_an_origin_on_the_command_line_is_one(capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engy_mock import EngyMock, MockError
+from engy_mock import EngyMock, MockError, Settings
 from engy_mock.dialects.routes import ROUTES
 from engy_mock.gateway import Gateway
 from engy_mock.gateway.origins import checked_origin
@@ -118,7 +118,7 @@ def test_who_may_read(gateway, origin, is_granted):
 
 
 def test_others_can_be_let_in(gateway):
-    gateway.settings.cors_origins = frozenset({"https://app.test", "*", "null", "capacitor://localhost"})
+    gateway.settings.cors_origins = frozenset({"https://app.test", "capacitor://localhost"})
     for origin in ("https://app.test", "HTTPS://App.Test", "capacitor://localhost"):
         answer = ask(gateway, "/v1/models", headers={"origin": origin})
         assert answer.headers["access-control-allow-origin"] == origin
@@ -130,6 +130,21 @@ def test_others_can_be_let_in(gateway):
 def test_what_is_no_origin_is_the_authors_mistake(origin):
     with pytest.raises(MockError, match=r"origin"):
         checked_origin(origin)
+    with pytest.raises(MockError, match=r"origin"):
+        Settings(cors_origins=frozenset({origin}))
+
+
+@pytest.mark.parametrize("host", ["*", "*.test", "mock.test:99", "http://mock.test", "a b", "", "mock.test."])
+def test_what_is_no_host_is_the_authors_mistake(host):
+    """It would never fit: a pattern, an address, a name with a port."""
+    with pytest.raises(MockError, match="name each host that is meant"):
+        Settings(allowed_hosts=frozenset({host}))
+
+
+def test_hosts_that_can_be_named():
+    """In any case, and by their numbers."""
+    named = frozenset({"Mock.Test", "my_host", "192.168.1.7", "[fe80::1]"})
+    assert Settings(allowed_hosts=named).allowed_hosts == {"mock.test", "my_host", "192.168.1.7", "[fe80::1]"}
 
 
 @pytest.mark.parametrize(

@@ -141,3 +141,13 @@ def test_only_the_first_defect_keeps_where_it_happened(engy, caplog):
     assert tracemalloc.get_traced_memory()[0] < 16 * CAP
     assert [str(defect) for defect in defects] == ["a rule that cannot be right"] * BOMBS
     assert [defect.__traceback__ is not None for defect in defects] == [True] + [False] * (BOMBS - 1)
+
+
+def test_keys_where_none_belongs_are_not_kept(engy):
+    """Q-32: in the path, and in a header that is kept for another reason."""
+    key = "sk-engy-" + "a" * 43
+    with engy.http_client() as client:
+        client.post(f"/v1/chat/completions/{key}", headers={"user-agent": f"app {key}"}, json={})
+    entry = engy.journal.last
+    assert (entry.path, entry.headers["user-agent"]) == ("/v1/chat/completions/sk-...", "app sk-...")
+    assert key not in str(engy.journal) + repr(entry)

@@ -116,7 +116,7 @@ def test_a_reset_ends_what_is_under_way(engy, kind):
         endings = [future.result().ending for future in stalled]
     assert set(endings) <= {"reset", "fin"}
     assert len(engy.journal) == 0
-    wait_for(lambda: all(entry.client_left for entry in old))
+    wait_for(lambda: all(entry.fate == "cut off" for entry in old))
     assert ask(engy).status == 200
     assert len(engy.journal) == 1
     assert engy.accounts.default.held_micro == 0

@@ -29,6 +29,14 @@ from engy_mock.vocabulary.wire import Call, Head
 
 JSON = ("Content-Type", "application/json")
 NOT_KEPT = ("Cache-Control", "no-store")
+
+PLAINLY = {
+    **dict.fromkeys(("frozen_set_type", "list_type", "set_type", "tuple_type"), "Input should be an array"),
+    **dict.fromkeys(
+        ("dataclass_type", "dict_type", "model_attributes_type", "model_type"), "Input should be an object"
+    ),
+}
+"""What is said of a value of the wrong kind, in the words of JSON."""
 STREAM = ("Content-Type", "text/event-stream; charset=utf-8")
 
 NOT_ADMITTED = frozenset({401, 403})
@@ -148,13 +156,15 @@ def _query(operation: Operation, call: Call) -> Any:
 
 def _body(operation: Operation, call: Call) -> Any:
     """The body as its form says; raises Refused. None is as good as an empty object."""
-    if operation.takes is None:
-        return None
     try:
         said = json.read(call.body) if call.body else {}
     except ValueError as error:
         raise Refused(400, f"the body is not JSON: {quoted(str(error).partition(chr(10))[0])}") from None
-    return _checked(operation.takes, said)
+    if operation.takes is not None:
+        return _checked(operation.takes, said)
+    if said != {}:
+        raise Refused(400, f"{operation.method} {PREFIX}{operation.path} takes no body")
+    return None
 
 
 def _checked(form: type[BaseModel], said: object) -> BaseModel:
@@ -162,8 +172,10 @@ def _checked(form: type[BaseModel], said: object) -> BaseModel:
         return form.model_validate(said)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)[0]
-        param = ".".join([str(step) for step in found["loc"]])
-        message = found["msg"].removeprefix("Value error, ")
+        # Where several kinds of values are possible, pydantic names the kind as well.
+        steps = [str(step) for step in found["loc"]]
+        param = ".".join([step for step in steps if step.isidentifier() or step.isdigit()])
+        message = PLAINLY.get(found["type"], found["msg"].removeprefix("Value error, "))
         known = f" Known are {', '.join(form.model_fields)}." if found["type"] == "extra_forbidden" else ""
         where = f"{quoted(param)}: " if param else ""
         raise Refused(

@@ -5,7 +5,6 @@ from typing import Any, get_type_hints
 
 from pydantic import Field, create_model
 
-from engy_mock.gateway.origins import checked_origin
 from engy_mock.gateway.settings import Settings
 from engy_mock.serving.control.form import Form
 from engy_mock.serving.control.house import House, Order
@@ -39,8 +38,8 @@ def show(house: House, order: Order) -> Form:
 def change(house: House, order: Order) -> Form:
     """Some of them become others."""
     wishes = {name: getattr(order.body, name) for name in order.body.model_fields_set}
-    if "cors_origins" in wishes:
-        wishes["cors_origins"] = frozenset([checked_origin(origin) for origin in sorted(wishes["cors_origins"])])
+    for model in wishes.get("pace_by_model", ()):
+        house.gateway.catalog.row(model)
     for name, value in wishes.items():
         setattr(house.gateway.settings, name, value)
     return show(house, order)

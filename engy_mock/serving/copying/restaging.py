@@ -28,6 +28,9 @@ NOBODY = "nobody"
 TIMING = {"delay": ("delay", "seconds"), "pace": ("pace", "per_second")}
 """Faults that rules write as keys of their own: the key, and the parameter that is its value."""
 
+BY_CHANCE = frozenset({"brown-out"})
+"""Faults that act or do not by a draw of the rule that has them: under another rule they draw anew."""
+
 OWN_WORDS = frozenset({400, 401, 403, 404, 405, 413, 415, 422})
 """The statuses with which the service refuses a request for what stands in it."""
 
@@ -113,6 +116,8 @@ def _marring(entry: Entry) -> dict[str, Any]:
             own = read_fault(written)
         except Unreadable:
             continue  # a function of somebody's own, which no text can bring back
+        if own["kind"] in BY_CHANCE:
+            continue
         own.pop("rate", None)
         key, parameter = TIMING.get(own["kind"], (None, ""))
         if key is not None:

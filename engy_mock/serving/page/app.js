@@ -154,7 +154,7 @@ function showKeys() {
   );
 }
 
-control.askForToken = () =>
+control.askForToken = (wasWrong) =>
   new Promise((resolve) => {
     const token = element("input", {
       type: "password",
@@ -164,7 +164,11 @@ control.askForToken = () =>
     });
     dialog(
       "This mock wants its control token",
-      [element("p", {}, "It was started with --control-token."), token],
+      [
+        wasWrong && element("p", { class: "bad", role: "alert" }, "That is not its token."),
+        element("p", {}, "It was started with --control-token."),
+        token,
+      ],
       [["ok", "Enter", "main-button"]],
     ).then(() => resolve(token.value));
   });

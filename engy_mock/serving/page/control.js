@@ -15,7 +15,7 @@ export class Control {
   #secret = document.querySelector('meta[name="engy-mock-secret"]').content;
   #entering = null;
 
-  // Asks the person who sits there for the token; gives a promise of it.
+  // Asks the person who sits there for the token, again if the last one was wrong; gives a promise of it.
   askForToken = () => Promise.reject(new Refusal(401, "a control token is needed"));
 
   get = (path) => this.#json("GET", path);
@@ -56,7 +56,7 @@ export class Control {
 
   // If the page has no secret, a token has to be shown first.
   async #enterNow() {
-    for (let token = null; ; token = await this.askForToken()) {
+    for (let token = null; ; token = await this.askForToken(token !== null)) {
       const response = await fetch("/_mock/", { headers: token ? { [HEADER]: token } : {}, cache: "no-store" });
       this.#secret = response.ok ? (PAGE.exec(await response.text())?.[1] ?? "") : "";
       if (this.#secret) return;

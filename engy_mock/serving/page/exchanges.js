@@ -11,6 +11,8 @@ export class Exchanges extends EventTarget {
   #known = new Map();
   #failures = 0;
   #instance = null;
+  #first = 0;
+  #room = KEPT;
   isConnected = false;
 
   constructor(control) {
@@ -29,12 +31,31 @@ export class Exchanges extends EventTarget {
 
   at = (number) => this.#known.get(number);
 
+  // Whether the mock knows of exchanges before those that are here.
+  get hasOlder() {
+    return this.#known.size > 0 && this.#known.keys().next().value > this.#first;
+  }
+
+  // Fetch some of them.
+  async fetchOlder() {
+    const oldest = this.#known.keys().next().value;
+    const { exchanges } = await this.#control.get(`journal?before=${oldest}&limit=${FIRST}`);
+    if (this.#known.keys().next().value !== oldest) return;
+    const found = exchanges.map((one) => [one.number, one]).sort(([one], [other]) => one - other);
+    // Those that have gone meanwhile are not asked for again.
+    this.#first = found.length ? this.#first : oldest;
+    this.#room += found.length;
+    this.#known = new Map([...found, ...this.#known]);
+    this.#tell("older");
+  }
+
   // Follow the feed for ever; where it breaks, begin again.
   async follow() {
     for (;;) {
       try {
         const state = await this.#control.get("state");
         const last = state.lost_exchanges + state.exchanges - 1;
+        this.#first = state.lost_exchanges;
         let after = last - FIRST;
         // The same journal goes on where it was; of any other nothing is known.
         if (state.instance === this.#instance && this.newest?.number <= last) after = this.#toldUntil();
@@ -60,6 +81,7 @@ export class Exchanges extends EventTarget {
   #begin(instance) {
     this.#instance = instance;
     this.#known.clear();
+    this.#room = KEPT;
     this.#tell("reset");
   }
 
@@ -70,7 +92,7 @@ export class Exchanges extends EventTarget {
     } else if (name === "exchange") {
       const exchange = JSON.parse(data);
       this.#known.set(exchange.number, exchange);
-      if (this.#known.size > KEPT) this.#known.delete(this.#known.keys().next().value);
+      if (this.#known.size > this.#room) this.#known.delete(this.#known.keys().next().value);
       this.dispatchEvent(new CustomEvent("exchange", { detail: exchange }));
     }
   }

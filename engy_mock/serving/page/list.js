@@ -26,6 +26,7 @@ export class List {
   #stale = new Set();
   #count;
   #rowsPlace;
+  #older;
   #chosen = null;
   #follows = false;
   #draw = calmly(() => requestAnimationFrame(() => this.#drawNow()), FRAME);
@@ -43,6 +44,11 @@ export class List {
     this.follow = element("input", { type: "checkbox", onchange: () => this.#followOn() });
     this.#count = span({ class: "muted" });
     this.#rowsPlace = element("ol", { class: "rows", onkeydown: (event) => this.#walk(event) });
+    this.#older = element(
+      "button",
+      { type: "button", class: "older", hidden: true, onclick: () => this.#fetchOlder() },
+      "Show older exchanges",
+    );
     place.append(
       div(
         { class: "list-head" },
@@ -54,7 +60,9 @@ export class List {
         ),
       ),
       this.#rowsPlace,
+      this.#older,
     );
+    exchanges.addEventListener("older", this.#draw);
     exchanges.addEventListener("exchange", ({ detail }) => {
       this.#stale.add(detail.number);
       if (this.#follows && detail.number === exchanges.newest.number) this.#go(detail.number);
@@ -94,6 +102,15 @@ export class List {
     if (this.#follows && newest) this.#go(newest.number);
   }
 
+  async #fetchOlder() {
+    this.#older.disabled = true;
+    try {
+      await this.#exchanges.fetchOlder();
+    } finally {
+      this.#older.disabled = false;
+    }
+  }
+
   #shown() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     return this.#exchanges.all.filter((one) => words.every((word) => haystack(one).includes(word)));
@@ -117,6 +134,7 @@ export class List {
       return row;
     });
     this.#stale.clear();
+    this.#older.hidden = !this.#exchanges.hasOlder;
     sync(this.#rowsPlace, rows);
     this.#place.classList.toggle("is-empty", total === 0);
     if (this.#rows.size > 2 * total + 50) this.#rows = new Map(shown.map((one, at) => [one.number, rows[at]]));
