@@ -188,8 +188,11 @@ def is_gone(process: int) -> bool:
 @pytest.mark.slow
 def test_a_command_that_never_ends(run, tmp_path):
     """It hangs, and is ended with all that it has started."""
-    child = "import subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\n"
-    waits = f"{child}open('child', 'w').write(str(child.pid))\n"
+    child = (
+        "import subprocess, time\n"
+        "children = [subprocess.Popen(['sleep', '600'], start_new_session=own) for own in (False, True)]\n"
+    )
+    waits = f"{child}open('child', 'w').write(' '.join([str(child.pid) for child in children]))\n"
     code, printed, _ = run(
         f"import os.path\nprint({PARIS})\nif os.path.exists('calm'):\n    exec({waits + 'time.sleep(600)'!r})\n"
         "open('calm', 'w')",
@@ -198,7 +201,12 @@ def test_a_command_that_never_ends(run, tmp_path):
     assert (code, outcomes(printed)) == (1, [("empty-0", "hung")])
     assert "not over after 4 seconds" in printed
     assert "never-ended" in printed
-    assert is_gone(int((tmp_path / "child").read_text()))
+    same_group, other_session = map(int, (tmp_path / "child").read_text().split())
+    assert is_gone(same_group)
+    if sys.platform == "linux":
+        assert is_gone(other_session)
+    else:
+        os.kill(other_session, signal.SIGKILL)
 
 
 DICTATING = """
