@@ -218,24 +218,37 @@ def engy_env(engy: EngyMock) -> dict[str, str]:
 
 @pytest.fixture
 def engy_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., EngyMock]]:
-    """Makes mocks that run, with the arguments of EngyMock; they stop with the test."""
+    """Makes mocks that run, with the arguments of EngyMock; they stop with the test.
+
+    With `verify=True`, here or in the marker, they are verified at its end, unless it has failed.
+    """
     from engy_mock.mock import EngyMock
 
     made: list[EngyMock] = []
+    verified: list[EngyMock] = []
+    verifies = _asked(request).get("verify", False)
+    item = request.node
+    item.stash[_HAS_FAILED] = False
+    failures = request.session.testsfailed
 
     def make(*arguments: Any, **named: Any) -> EngyMock:
-        engy = EngyMock(*arguments, **named).start()
+        engy = EngyMock(*arguments, **{"verify": verifies, **named}).__enter__()
         made.append(engy)
-        request.node.stash.setdefault(_MOCKS, []).append(engy)
+        if named.get("verify", verifies):
+            verified.append(engy)
+        item.stash.setdefault(_MOCKS, []).append(engy)
         return engy
 
     yield make
     for engy in made:
         engy.stop()
-        request.node.stash[_MOCKS].remove(engy)
+        item.stash[_MOCKS].remove(engy)
     for engy in made:
         if engy.gateway.defects:
             raise engy.gateway.defects[0]
+    if not _has_failed(request, failures):
+        for engy in verified:
+            engy.verify()
 
 
 def _asked(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -329,12 +342,18 @@ def _lent(
     item.stash[_MOCKS].remove(engy)
     if engy.gateway.defects:
         raise engy.gateway.defects[0]
-    # A run of a campaign is counted later, a part of a test that has failed at once.
-    has_failed = item.stash[_HAS_FAILED] or request.session.testsfailed != failures
+    has_failed = _has_failed(request, failures)
     if asked.get("verify") and not has_failed:
         engy.verify()
     if "verdict" in asked and not has_failed:
         engy.verdict(fail_level=asked["verdict"]).check()
+
+
+def _has_failed(request: pytest.FixtureRequest, failures: int) -> bool:
+    """Whether a test has failed, before which there had been so many failures."""
+    # A run of a campaign is counted later, a part of a test that has failed at once.
+    has_failed: bool = request.node.stash[_HAS_FAILED]
+    return has_failed or request.session.testsfailed != failures
 
 
 def _run_of(item: pytest.Item) -> Run | None:

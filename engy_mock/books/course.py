@@ -1,7 +1,8 @@
 """The course of an exchange: when it came, when its answer went out, and what of that was meant to."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.wire import Begin, Close, Head, Repeat, Step, Unframed, Wait, Whole, Write
@@ -10,18 +11,33 @@ MAX_KEPT = 1024 * 1024
 """The largest answer that is kept as it was planned, in bytes."""
 
 
+Retell = Callable[[Any], Iterable[tuple[bytes, bool]]]
+"""The parts of a body, made anew for the entry of its exchange, and whether each is a piece of the answer."""
+
+
 class Course:
     """How an answer went.
 
     `arrived`, `first`, `last` and `ended` are readings of the machine's monotonic clock, None for what has not
     happened: the whole request was there, the first and the last bytes were handed out, and nothing more could
     follow. `steps` are those of an answer that was refused or that faults have changed, as it was planned, `done`
-    of them handed out; healthy answers keep none, there is nothing odd about them. Without `is_kept` they were too
-    large. `silences` names the faults that make it fall silent for ever. It `is_broken_off` where the mock was
-    stopped or reset before its end.
+    of them handed out; healthy answers keep none, there is nothing odd about them: `retell` tells them once more,
+    part by part, and which of these are pieces. Without `is_kept` they were too large. `silences` names the faults
+    that make it fall silent for ever. It `is_broken_off` where the mock was stopped or reset before its end.
     """
 
-    __slots__ = ("arrived", "done", "ended", "first", "is_broken_off", "is_kept", "last", "silences", "steps")
+    __slots__ = (
+        "arrived",
+        "done",
+        "ended",
+        "first",
+        "is_broken_off",
+        "is_kept",
+        "last",
+        "retell",
+        "silences",
+        "steps",
+    )
 
     def __init__(self) -> None:
         self.arrived = monotonic()
@@ -30,6 +46,7 @@ class Course:
         self.ended: float | None = None
         self.steps: Sequence[Step] = ()
         self.done = 0
+        self.retell: Retell | None = None
         self.is_broken_off = False
         self.is_kept = True
         self.silences: tuple[str, ...] = ()
@@ -69,6 +86,11 @@ class Course:
         return self.steps[: self.done]
 
     @property
+    def body(self) -> bytes:
+        """What the steps that were handed out brought of a body."""
+        return b"".join([_data(step) for step in self.sent])
+
+    @property
     def unsent(self) -> Sequence[Step]:
         """The steps that were planned and never came to it."""
         return self.steps[self.done :]
@@ -95,6 +117,16 @@ def is_endless(step: Step) -> bool:
     if isinstance(step, Repeat):
         return step.count is None
     return isinstance(step, Wait) and step.seconds == math.inf
+
+
+def _data(step: Step) -> bytes:
+    """The bytes of a body that a step brings."""
+    match step:
+        case Whole(body=data) | Write(data=data):
+            return data
+        case Repeat(data=data, count=count):
+            return data * (count or 1)
+    return b""
 
 
 def size(step: Step) -> int:

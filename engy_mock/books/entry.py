@@ -1,7 +1,8 @@
 """One exchange as the journal keeps it: what was asked, what became of it, and why."""
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +14,8 @@ from engy_mock.vocabulary.request import GenerationRequest, ToolCall
 from engy_mock.vocabulary.wire import Line
 
 MAX_BODY = 256 * 1024
+
+_BETWEEN_EVENTS = re.compile(r"(?:\r\n){2,}|\n{2,}|\r{2,}")
 
 KEPT_HEADERS = (
     "accept",
@@ -61,12 +64,15 @@ class Entry:
     `body` is what the client sent, cut at 256 KiB, and `body_bytes` how long it was; `request` what the service
     understood, once it did, where a body that was cut has its short fields alone. `status`
     is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
-    client went away before the end. `rule` names the rules that took part, `mismatches` the nearest ones that did
-    not where none answered, each with its reasons. `faults` are those that changed the answer, `not_applied` those
+    client went away before the end. `rule` names the rules that took part, and `missed` tells why others did
+    not; for that it keeps rules of about `rules_weight` bytes that exchanges before it did not. `faults` are
+    those that changed the answer, `not_applied` those
     that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
     decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
     that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
-    asked, where that is known.
+    asked, where that is known. Of a request that was refused before it was understood `model` is still known, and
+    expectations see what it asked for; `gist` is that where the body was cut, and `is_body_unread` is true where
+    there was none to be read.
     """
 
     number: int
@@ -87,7 +93,6 @@ class Entry:
     client_left: bool = False
     error: str | None = None
     rule: str | None = None
-    mismatches: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     not_applied: tuple[str, ...] = ()
     plan: str = ""
@@ -96,11 +101,33 @@ class Entry:
     headers: Mapping[str, str] = field(default_factory=dict)
     course: Course = field(default_factory=Course, repr=False, compare=False)
     line: Line | None = field(default=None, repr=False, compare=False)
+    missed: "tuple[str, ...] | Callable[[Entry], tuple[str, ...]]" = field(default=(), repr=False, compare=False)
+    gist: GenerationRequest | None = field(default=None, repr=False, compare=False)
+    rules_weight: int = field(default=0, repr=False, compare=False)
+    is_body_unread: bool = field(default=False, repr=False, compare=False)
 
     @property
     def model(self) -> str | None:
-        """The model as sent, once the request was understood."""
-        return None if self.request is None else self.request.model
+        """The model as sent; None where the body names none, or was no JSON."""
+        request = self.request or self.gist
+        if request is not None:
+            return request.model
+        if self.is_body_cut or not self.body:
+            return None
+        try:
+            document = json.read(self.body)
+        except ValueError:
+            return None
+        model = document.get("model") if isinstance(document, dict) else None
+        return model if isinstance(model, str) else None
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """The rules that took no part though they were there, the nearest first, each with its reasons.
+
+        They are found when this is asked for; so functions of rules are called once more.
+        """
+        return self.missed(self) if callable(self.missed) else self.missed
 
     @property
     def text(self) -> str:
@@ -130,6 +157,49 @@ class Entry:
             return ""
         choice = self.generation.choices[0]
         return "".join(choice.text[max(0, self.pieces_sent - len(choice.reasoning or ())) :])
+
+    @property
+    def body_sent(self) -> bytes:
+        """The body of the answer as it went out, without the framing of its transfer.
+
+        A healthy answer is told once more for it, in the same bytes. Raises MockError where that cannot be: for
+        pages, for answers under way, and for those that were too large to be kept or repeat a field that was.
+        """
+        course = self.course
+        if course.steps:
+            return course.body
+        if not course.is_kept:
+            raise MockError(f"the answer of exchange {self.number} was too large for the journal to keep")
+        if course.first is None:
+            return b""
+        if course.retell is None or self.generation is None:
+            raise MockError(f"the journal does not keep what the page of exchange {self.number} said")
+        if course.ended is None:
+            raise MockError(
+                f"the answer of exchange {self.number} is under way: nobody knows how much of it is sent"
+            )
+        left = math.inf if self.fate == "served" else self.pieces_sent
+        parts = []
+        for data, is_piece in course.retell(self):
+            if left <= 0:
+                break
+            left -= is_piece
+            parts.append(data)
+        return b"".join(parts)
+
+    @property
+    def events_sent(self) -> tuple[str, ...]:
+        """The server-sent events that went out, without the empty lines behind them; none of a whole answer.
+
+        Raises MockError where `body_sent` does.
+        """
+        head = self.course.head
+        kinds = () if head is None else [value for name, value in head.headers if name.lower() == "content-type"]
+        is_stream = self.request is not None and self.request.is_streamed and self.status < 400
+        if not is_stream and not any(kind.startswith("text/event-stream") for kind in kinds):
+            return ()
+        text = self.body_sent.decode("utf-8", "replace")
+        return tuple([event for event in _BETWEEN_EVENTS.split(text) if event])
 
     @property
     def seconds(self) -> float | None:

@@ -17,8 +17,27 @@ from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
-FIELDS = (*[field.name for field in fields(Entry) if field.name != "weight"], "model", "text", "tool_calls")
+HIDDEN = frozenset({"gist", "is_body_unread", "missed", "rules_weight", "weight"})
+"""What entries have for the house alone."""
+
+FIELDS = (
+    *[field.name for field in fields(Entry) if field.name not in HIDDEN],
+    "mismatches",
+    "model",
+    "text",
+    "tool_calls",
+)
 """What entries can be chosen by."""
+
+ELSEWHERE = {
+    "header": " headers= are those of the request.",
+    "key": " account= is whose key it was.",
+    "refused": " status= is what it was refused with.",
+} | {
+    word: f" engy.asked({word}=...) finds requests by what they say, also in order and by number."
+    for word in ("says", "system", "offers", "tool_result", "stream", "field")
+}
+"""The words of `when` that are no fields of an entry, and what to ask instead."""
 
 _log = logging.getLogger("engy_mock")
 
@@ -29,9 +48,10 @@ def _weight(entry: Entry) -> int:
     What each thing takes was measured. Texts are kept once, whoever shows them, and the tokens of a prompt
     not at all.
     """
-    weight = 3_000 + len(entry.body) + entry.course.weight
-    if entry.request is not None:
-        weight += _weight_of_request(entry.request, entry.body)
+    weight = 3_000 + len(entry.body) + entry.course.weight + entry.rules_weight
+    request = entry.request or entry.gist
+    if request is not None:
+        weight += _weight_of_request(request, entry.body)
     for choice in () if entry.generation is None else entry.generation.choices:
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
         if choice.logprobs or choice.prompt_logprobs:
@@ -60,6 +80,18 @@ def _weight_of_request(request: GenerationRequest, body: bytes) -> int:
     return weight
 
 
+def _shortened(request: GenerationRequest | None, size: int) -> GenerationRequest | None:
+    """A request without the long fields of its body, which had so many bytes."""
+    return None if request is None else replace(request, body=Shortened(request.body, size))
+
+
+def _losses(lost: int) -> str:
+    return (
+        f"{lost} earlier exchanges were dropped from the journal to make room: settings.journal_entries "
+        f"and settings.journal_bytes keep more"
+    )
+
+
 class Room(Protocol):
     """How much there is room for: so many entries, and about so many bytes of memory."""
 
@@ -85,6 +117,8 @@ class Usual:
 class Journal:
     """The entries of one mock since its last reset, oldest first; the oldest make room for new ones.
 
+    `journal[5]` is the exchange with the number 5, whatever had to make room; negative indexes count from the end.
+    Bounds of slices are numbers too; slices, and whoever walks through it, leave out what is not there any more.
     `lost` counts those that had to go. `room` is asked at each new entry, as settings may change.
     """
 
@@ -104,9 +138,8 @@ class Journal:
         entry.body_bytes = len(entry.body)
         if entry.body_bytes > MAX_BODY:
             entry.body = entry.body[:MAX_BODY]
-            if entry.request is not None:
-                body = Shortened(entry.request.body, entry.body_bytes)
-                entry.request = replace(entry.request, body=body)
+            entry.request = _shortened(entry.request, entry.body_bytes)
+            entry.gist = _shortened(entry.gist, entry.body_bytes)
         entry.weight = _weight(entry)
         room = self._room()
         with self._lock:
@@ -142,12 +175,25 @@ class Journal:
     def __iter__(self) -> Iterator[Entry]:
         return iter(tuple(self._entries))
 
+    def __reversed__(self) -> Iterator[Entry]:
+        return reversed(tuple(self._entries))
+
     @overload
     def __getitem__(self, index: int) -> Entry: ...
     @overload
     def __getitem__(self, index: slice) -> list[Entry]: ...
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
-        return list(self._entries)[index] if isinstance(index, slice) else self._entries[index]
+        with self._lock:
+            count, lost, entries = self._count, self.lost, list(self._entries)
+        if isinstance(index, slice):
+            return [entries[number - lost] for number in range(count)[index] if number >= lost]
+        number = index + count if index < 0 else index
+        if not 0 <= number < count:
+            there = f"there are {count}, counted from 0" if count else "no request has reached the mock"
+            raise IndexError(f"the journal has no exchange {index}: {there}")
+        if number < lost:
+            raise IndexError(f"the journal has no exchange {number} any more: {_losses(lost)}")
+        return entries[number - lost]
 
     def __repr__(self) -> str:
         rows = [f"{entry.method} {entry.path} {entry.status}" for entry in self]
@@ -169,7 +215,7 @@ class Journal:
         """
         for name in words:
             if name not in FIELDS:
-                hint = did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
+                hint = ELSEWHERE.get(name) or did_you_mean(name, FIELDS) or f" They have {', '.join(FIELDS)}."
                 raise MockError(f"where: entries have no {name!r:.80}.{hint}")
         headers = words.pop("headers", None) or {}
         if not isinstance(headers, Mapping):
@@ -194,12 +240,7 @@ class Journal:
     @property
     def losses(self) -> str:
         """How many entries had to go, and how to keep them; empty if none had to."""
-        if not self.lost:
-            return ""
-        return (
-            f"{self.lost} earlier exchanges were dropped from the journal to make room: settings.journal_entries "
-            f"and settings.journal_bytes keep more"
-        )
+        return _losses(self.lost) if self.lost else ""
 
     @property
     def last(self) -> Entry:

@@ -11,7 +11,8 @@ LENGTH = 43
 """How many characters follow the prefix in a key that the mock made (E-19)."""
 
 _MARK = "mock-"
-_FORM = re.compile(r"sk-engy-[A-Za-z0-9._~+/=-]{1,200}")
+_FORM = re.compile(r"sk-engy-[^\x00-\x1f\x7f\ud800-\udfff]{1,4000}")
+"""What a header can bring after `Bearer`: whatever begins like a key is one (E-15, E-17, E-18)."""
 
 
 def made_key(*parts: Part) -> str:
@@ -22,9 +23,9 @@ def made_key(*parts: Part) -> str:
 
 def checked_key(key: object) -> str:
     """A key that a test wants to use; raises MockError if the service would never take it (E-17)."""
-    if not isinstance(key, str) or not _FORM.fullmatch(key):
+    if not isinstance(key, str) or not _FORM.fullmatch(key) or key != key.strip():
         raise MockError(
-            f"a key is {PREFIX!r} with 1 to 200 letters, digits and ._~+/=- behind it, got {quoted(key)!r}: "
-            f"write {PREFIX + 'mine'!r}, or leave it out"
+            f"a key is {PREFIX!r} with 1 to 4000 characters behind it that a header can have, without blanks "
+            f"around it, got {quoted(key)!r}: write {PREFIX + 'mine'!r}, or leave it out"
         )
     return key

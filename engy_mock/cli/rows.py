@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from engy_mock.cli import config
 from engy_mock.model.cards import ModelCard, Prices
+from engy_mock.model.vendors import like
 from engy_mock.serving.control.accounts import AccountToOpen, PricesForm, terms
 from engy_mock.serving.control.form import Form
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
@@ -30,7 +31,10 @@ class AccountsFile(Form):
 
 
 class ModelToAdd(Form):
-    """A model that is there, or a new one that is `like` one; what is not said is as it was."""
+    """A model that is there, or a new one that is `like` one; what is not said is as it was.
+
+    One whose id is `vendor/name` is served under `/v5`.
+    """
 
     like: str | None = None
     context: Window | None = None
@@ -88,7 +92,7 @@ def _changed(card: ModelCard, id: str, form: ModelToAdd) -> ModelCard:
         own = form.prices
         said["prices"] = Prices(input=Decimal(own.input), output=Decimal(own.output), cached=Decimal(own.cached))
     assert said.keys() <= {one.name for one in fields(ModelCard)}
-    return replace(card, id=id, **said)
+    return replace(card if card.id == id else like(card, id), **said)
 
 
 def _read(path: Path, form: type[F]) -> F:

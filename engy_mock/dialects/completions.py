@@ -11,7 +11,7 @@ from engy_mock.dialects.dialect import Encoder, Envelope
 from engy_mock.dialects.fields import Form, refuse, violation
 from engy_mock.dialects.marks import Limits, Name, SurfaceLimit, Told
 from engy_mock.dialects.surfaces import Surface
-from engy_mock.dialects.vendor_forms import VendorCompletionForm, impossible_best_of
+from engy_mock.dialects.vendor_forms import VendorCompletionForm, impossible_best_of, impossible_copies
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.generation import Choice, Generation
 from engy_mock.vocabulary.request import Endpoint, GenerationRequest, RawPrompt, Scoring
@@ -76,12 +76,16 @@ class Completions:
             )
             if wrong is not None:
                 refuse(wrong)
+        prompt = _raw_prompt(form["prompt"])
+        too_many = impossible_copies(copies, len(prompt.prompts), surface.max_choices)
+        if too_many is not None:
+            refuse(too_many)
         limit = form.get("max_tokens")
         return GenerationRequest(
             endpoint="completions",
             surface=surface.name,
             model=form["model"],
-            prompt=_raw_prompt(form["prompt"]),
+            prompt=prompt,
             sampling=wishes.sampling(form),
             max_tokens=surface.completion_tokens if limit is None else limit,
             stop=wishes.stops(form),

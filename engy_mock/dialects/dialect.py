@@ -45,13 +45,13 @@ class Desk:
     """What a page may look at.
 
     There are the models, the caller's own model records, what the caller pays for a model, and the time in Unix
-    seconds. `prompt_tokens` counts the tokens of a request's prompt, or raises ApiError.
+    seconds. `prompt_tokens` counts the tokens of the prompt in a body of the route's dialect, or raises ApiError.
     """
 
     catalog: Catalog
     records: Shelf
     prices_of: Callable[[ModelCard], Prices]
-    prompt_tokens: Callable[[GenerationRequest], int]
+    prompt_tokens: Callable[[Mapping[str, Any]], int]
     now: float
 
 

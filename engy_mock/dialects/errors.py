@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from engy_mock.dialects.field_names import in_names_of
 from engy_mock.dialects.fields import PLAIN_KINDS
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.vocabulary import json
@@ -48,7 +49,8 @@ def refusal(error: ApiError, surface: Surface) -> bytes:
 
 
 def judged(error: ApiError, surface: Surface, endpoint: Endpoint) -> ApiError:
-    """A refusal with the status that wrong fields have on a surface (S-40, S-50)."""
+    """A refusal with the fields of its endpoint, and the status that wrong ones have on a surface (S-40, S-50)."""
+    error = in_names_of(error, endpoint)
     if not (surface.has_unprocessable and error.violations and isinstance(error, InvalidRequest)):
         return error
     is_plain = all(found.kind in PLAIN_KINDS for found in error.violations)

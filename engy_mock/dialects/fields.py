@@ -50,10 +50,11 @@ WORDS = {
     "stateful": "is not supported, as nothing is kept between calls",
     "schema_type": "must be an object or a boolean",
     "tool_unknown": "must be the name of a tool that is offered",
-    "tools_missing": "must not be required without tools",
+    "tools_missing": "must not be {mode} without tools",
     "stream_unsupported": "is not supported on {path}",
     "best_of_below": "must be at least n, which is {n}",
     "best_of_streamed": "must be at most 1 in a stream",
+    "too_many_choices": "asks for {count} choices, at most {most} allowed",
 }
 """What is said of a field, by the kind of violation: pydantic's kinds and the dialects' own.
 
@@ -63,7 +64,14 @@ WORDS = {
 RANGE_KINDS = frozenset({"greater_than", "greater_than_equal", "less_than_equal"})
 """The kinds that mean: the right type, but out of its range."""
 
-PLAIN_KINDS = RANGE_KINDS | {"string_too_short", "too_short", "too_long", "best_of_below", "best_of_streamed"}
+PLAIN_KINDS = RANGE_KINDS | {
+    "string_too_short",
+    "too_short",
+    "too_long",
+    "best_of_below",
+    "best_of_streamed",
+    "too_many_choices",
+}
 """The kinds that are no more than 400 where ranges are (S-40): nothing is missing, nothing of a wrong type."""
 
 BROKEN_PICTURES = frozenset({"image_base64", "image_bytes"})

@@ -1,6 +1,7 @@
 """The messages dialect: `POST /v1/messages` in the form of Anthropic's Messages API."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, Required, cast
 
 from typing_extensions import TypedDict
@@ -102,20 +103,27 @@ _NAMES_IN_CHAT = {
 """The fields that mean what a field of chat means (E-9, E-165)."""
 
 
+@dataclass(slots=True, kw_only=True)
 class Messages:
-    """Reads messages requests and writes messages, whole or as a stream of events."""
+    """Reads messages requests and writes messages, whole or as a stream of events.
 
-    endpoint: Endpoint = "messages"
-    has_one_id: bool = False
+    Without `has_limit` its requests name no limit of their answer, as they are to be counted alone (E-177).
+    """
+
+    has_limit: bool = True
+    endpoint: Endpoint = field(default="messages", init=False)
+    has_one_id: bool = field(default=False, init=False)
 
     def shape(self, surface: Surface) -> type:
         """The fields of its requests."""
-        return _FORM.shape
+        return _FORM.shape if self.has_limit else _COUNT_FORM.shape
 
     def parse(
         self, body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
     ) -> GenerationRequest:
         """Read a JSON object; raises ApiError that names the field and the value."""
+        if not self.has_limit:
+            return _request(_COUNT_FORM.read(body, surface, any_number), body, surface, None)
         form = _FORM.read(body, surface, any_number)
         return _request(form, body, surface, form["max_tokens"])
 
@@ -142,13 +150,6 @@ class Messages:
     def error(self, error: ApiError, surface: Surface, request_id: str) -> bytes:
         """A refusal as one JSON object."""
         return json.write(errors.anthropic_error(error))
-
-
-def to_count(
-    body: Mapping[str, Any], surface: Surface, *, any_number: frozenset[str] = frozenset()
-) -> GenerationRequest:
-    """Read a body whose prompt is to be counted; raises ApiError as `parse` does."""
-    return _request(_COUNT_FORM.read(body, surface, any_number), body, surface, None)
 
 
 def _request(

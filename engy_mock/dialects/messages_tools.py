@@ -58,7 +58,7 @@ def tool_choice(choice: ToolChoiceForm | None) -> tuple[ToolChoice, bool]:
 def impossible_choice(choice: ToolChoice, offered: Sequence[Tool]) -> Violation | None:
     """What a tool choice demands although it is not on offer (E-57)."""
     if choice.mode == "required" and not offered:
-        return violation(("tool_choice",), "tools_missing")
+        return violation(("tool_choice", "type"), "tools_missing", mode="any")
     if choice.mode == "named" and choice.name is None:
         return violation(("tool_choice", "name"), "missing")
     if choice.mode == "named" and all(tool.name != choice.name for tool in offered):

@@ -1,7 +1,6 @@
 """The responses dialect: `POST .../responses` in the form of OpenAI's responses, without state."""
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Required, cast, final
 
@@ -121,6 +120,7 @@ class VendorResponseForm(SharedForm, total=False):
     model: Required[str]
     top_p: wishes.Share | None
     truncation: Literal["auto", "disabled"] | None
+    store: bool | None
 
 
 _FORMS = {
@@ -129,13 +129,6 @@ _FORMS = {
     "v5": Form(cast("type[ResponseForm]", VendorResponseForm), tagged=(*TAGGED, "tools")),
 }
 _WITH_LOGPROBS = "message.output_text.logprobs"
-_PARAMS = {
-    "messages": "input",
-    "max_tokens": "max_output_tokens",
-    "response_format.json_schema.schema": "text.format.schema",
-}
-"""Fields that the model blames in the names of chat, by their names here."""
-
 _ANY_FORMAT = ResponseFormat()
 _NO_SCORING = Scoring()
 
@@ -213,7 +206,7 @@ class Responses:
 
     def error(self, error: ApiError, surface: Surface, request_id: str) -> bytes:
         """A refusal as one JSON object."""
-        return errors.refusal(_in_names_of_this_format(error), surface)
+        return errors.refusal(error, surface)
 
     def _refused(self, form: ResponseForm) -> list[Violation]:
         """What would need a state, or a tool that there is not (E-181)."""
@@ -231,19 +224,6 @@ class Responses:
                 if tool["type"] != "function"
             ]
         return wrong
-
-
-def _in_names_of_this_format(error: ApiError) -> ApiError:
-    """The same error, told of the field that the client sent."""
-    param = error.param or ""
-    named = _PARAMS.get(param) or param.replace("].function.", "].")
-    if named == param:
-        return error
-    error = copy(error)
-    error.param = named
-    if error.message.startswith(f"{param}: "):
-        error.message = named + error.message.removeprefix(param)
-    return error
 
 
 def _functions(form: ResponseForm) -> list[FunctionForm]:

@@ -69,10 +69,10 @@ def _completions() -> Dialect:
 
 
 @cache
-def _messages() -> Dialect:
+def _messages(*, has_limit: bool = True) -> Dialect:
     from engy_mock.dialects.messages import Messages
 
-    return Messages()
+    return Messages(has_limit=has_limit)
 
 
 @cache
@@ -139,7 +139,7 @@ ROUTES = (
         method="POST",
         path="/v1/messages/count_tokens",
         surface=V1,
-        speaks=_messages,
+        speaks=partial(_messages, has_limit=False),
         shows=_count_tokens,
         serves="count_tokens",
         key_headers=_MESSAGES_KEYS,

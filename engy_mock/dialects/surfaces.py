@@ -18,7 +18,8 @@ class Surface:
 
     `account_header` names the account that is meant. `shape` says whether answers have the fields of Engy's
     documentation alone or all of OpenAI's. `has_unprocessable`: fields are refused with 422, but with 400 if
-    they are out of range on an endpoint in `plain_ranges`. `makes_copies`: `n` counts. `completion_tokens`
+    they are out of range on an endpoint in `plain_ranges`. `makes_copies`: `n` counts. `max_choices` is for
+    all prompts and copies of a completion together. `completion_tokens`
     limits a completion that names no limit. `has_echo_offsets`: the offsets of an echoed prompt are told.
     `tells_failures`: a failure in a stream has a frame unless a fault says otherwise.
     """
@@ -40,6 +41,7 @@ class Surface:
     has_unprocessable: bool
     plain_ranges: frozenset[Endpoint]
     makes_copies: bool
+    max_choices: int | None
     completion_tokens: int | None
     has_echo_offsets: bool
     tells_failures: bool
@@ -63,6 +65,7 @@ V1 = Surface(
     has_unprocessable=False,
     plain_ranges=frozenset(),
     makes_copies=False,
+    max_choices=None,
     completion_tokens=None,
     has_echo_offsets=False,
     tells_failures=True,
@@ -87,6 +90,7 @@ V5 = Surface(
     has_unprocessable=True,
     plain_ranges=frozenset({"completions"}),
     makes_copies=True,
+    max_choices=1024,
     completion_tokens=16,
     has_echo_offsets=True,
     tells_failures=False,

@@ -73,7 +73,7 @@ def tool_choice(choice: Literal["auto", "required", "none"] | NamedToolForm | No
 def impossible_choice(choice: ToolChoice, offered: Sequence[Tool]) -> Violation | None:
     """What a tool choice demands although it is not on offer (E-57)."""
     if choice.mode == "required" and not offered:
-        return violation(("tool_choice",), "tools_missing")
+        return violation(("tool_choice",), "tools_missing", mode="required")
     if choice.mode == "named" and all(tool.name != choice.name for tool in offered):
         return violation(("tool_choice", "function", "name"), "tool_unknown", choice.name)
     return None

@@ -84,3 +84,13 @@ def impossible_best_of(best_of: int | None, copies: int, *, is_streamed: bool) -
     if is_streamed and best_of > 1:
         return violation(("best_of",), "best_of_streamed", best_of)
     return None
+
+
+def impossible_copies(copies: int, prompts: int, most: int | None) -> Violation | None:
+    """More answers than a request may have, with its copies or without."""
+    count = copies * prompts
+    if most is None or count <= most:
+        return None
+    if copies == 1:
+        return violation(("prompt",), "too_many_choices", count=count, most=most)
+    return violation(("n",), "too_many_choices", copies, count=count, most=most)

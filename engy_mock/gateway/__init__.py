@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
-from engy_mock.books.entry import Entry, harmless, without_keys
+from engy_mock.books.entry import MAX_BODY, Entry, harmless, without_keys
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
+from engy_mock.dialects.gist import gist
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
+from engy_mock.gateway.discretion import MAX_REASON, discreet
 from engy_mock.gateway.doorstep import met, turned_away
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
@@ -50,7 +52,6 @@ from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
 if TYPE_CHECKING:
     from engy_mock.gateway.replaying import Replay
 
-MAX_REASON = 2000
 MAX_REMEMBERED_BODY = 16 * 1024
 
 _log = logging.getLogger("engy_mock")
@@ -206,6 +207,7 @@ class Gateway:
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
             line=call.line,
+            is_body_unread=call.trouble is not None,
         )
         if note is not None:
             note(entry)
@@ -265,6 +267,8 @@ class Gateway:
             # Whatever it is, `pytest.fail` in a rule included: the books stay right, the service stays up.
             if hold is not None:
                 hold.settle(0)
+            if entry.request is None and len(call.body) > MAX_BODY and (document := body.known()):
+                entry.gist = gist(call.method, call.path, document)  # the journal is going to cut its body
             refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
             steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError | UnmetExpectation):
@@ -333,7 +337,7 @@ class Gateway:
             catalog=self.catalog,
             records=self.records.of(account.name),
             prices_of=account.prices_of,
-            prompt_tokens=lambda request: self._understanding.measured(request, route, account).prompt_tokens,
+            prompt_tokens=lambda said: self._understanding.counted(said, route, account),
             now=self.clock.now(),
         )
         said = body.document() if call.method != "GET" and (call.body or call.method == "POST") else {}
@@ -356,7 +360,7 @@ class Gateway:
     def _refused(self, error: ApiError, call: Call, body: Body, entry: Entry) -> Iterator[Step]:
         """A refusal as a whole answer in the dialect of its path; it costs nothing."""
         route = routes.speaker(call.path)
-        error = judged(error, route.surface, route.dialect.endpoint)
+        error = discreet(judged(error, route.surface, route.dialect.endpoint), call)
         if entry.rule is None and not isinstance(error, MockFailed) and not self._direction.is_idle(call):
             asked = asked_of(call, route, body=body.known(), refused=error.status)
             found = self._direction.chosen(asked, entry)

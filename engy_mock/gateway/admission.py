@@ -5,7 +5,7 @@ from engy_mock.books.fleet import Fleet, check_wish
 from engy_mock.books.limits import NO_RETRY
 from engy_mock.dialects.surfaces import Surface
 from engy_mock.gateway.settings import Settings
-from engy_mock.model.engine import Prepared
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.clock import Clock
 from engy_mock.vocabulary.errors import NoWorker, RateLimited
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared
+from engy_mock.model.engine import Engine
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import Sampling
 from engy_mock.vocabulary.seeds import digest

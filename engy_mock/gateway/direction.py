@@ -1,12 +1,14 @@
 """What rules and scenarios make of a call: which of them have a say, and what their faults do to the answer."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from engy_mock.books.accounts import Hold
-from engy_mock.books.entry import Entry
-from engy_mock.dialects.admission import key_of
+from engy_mock.books.entry import KEPT_HEADERS, Entry
+from engy_mock.books.shortened import Shortened
+from engy_mock.dialects.admission import Body, key_of
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import Exchange
@@ -17,8 +19,9 @@ from engy_mock.gateway.underway import Underway
 from engy_mock.model.catalog import Catalog
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import told
+from engy_mock.scripting.missing import missing
 from engy_mock.scripting.occasion import Occasion
-from engy_mock.scripting.rules import Chosen, Used
+from engy_mock.scripting.rules import Chosen, Rule, Used
 from engy_mock.scripting.script import Script
 from engy_mock.scripting.stage import Stage
 from engy_mock.vocabulary.errors import ApiError, InvalidKey, InvalidRequest, MockError, UnmetExpectation, quoted
@@ -32,8 +35,8 @@ SCENARIO = "X-Engy-Mock-Scenario"
 """The header by which one request asks for a scenario, where that is allowed."""
 
 
-MAX_EXPLAINED = 64
-"""With more rules than this, requests are not told for the journal why they met none, unless all have to."""
+RULE_BYTES = 2_000
+"""About what a rule takes of memory, once for all that know it."""
 
 
 class Mocked(Protocol):
@@ -57,6 +60,7 @@ class Direction:
     def __init__(self, mocked: Mocked) -> None:
         self._mocked = mocked
         self._underway = Underway()
+        self._rules: tuple[Rule, ...] = ()
 
     def copy(self, mocked: Mocked) -> "Direction":
         """The same for another mock, with the same calls under way."""
@@ -90,7 +94,11 @@ class Direction:
                 aside = self._mocked.scenes.aside(name)
             except MockError as error:
                 raise InvalidRequest(f"{SCENARIO}: {error}") from None
-        found = self._mocked.script.choose(asked, identity(entry), () if aside is None else aside.rules())
+        more = () if aside is None else aside.rules()
+        found = self._mocked.script.choose(asked, identity(entry), more)
+        if asked.refused is None:
+            rules = self._mocked.script.in_force(more) if found is None else found.rules
+            self._keep(rules, found, entry)
         if asked.request is not None:
             self._mocked.scenes.stage.count()
             if aside is not None:
@@ -101,14 +109,19 @@ class Direction:
             self._miss(asked, entry)
         return found
 
+    def _keep(self, rules: tuple[Rule, ...], found: Chosen | None, entry: Entry) -> None:
+        """Let an entry know its rules, and what of them is kept for it alone: phases have new ones each time."""
+        entry.missed = partial(_missed, rules, found)
+        before, self._rules = self._rules, rules
+        if rules is not before:
+            known = set(map(id, before))
+            entry.rules_weight = 8 * len(rules) + RULE_BYTES * sum([id(rule) not in known for rule in rules])
+
     def _miss(self, asked: Asked, entry: Entry) -> None:
-        """Write down why no rule answered; raises UnmetExpectation where each request has to meet one."""
-        script = self._mocked.script
-        is_strict = self._mocked.settings.strict and asked.request is not None
-        if is_strict or len(script.rules) <= MAX_EXPLAINED:
-            entry.mismatches = tuple(script.explain(asked))
-        if is_strict:
-            nearest = "".join(f"\n  {reason}" for reason in entry.mismatches) or "\n  there are no rules"
+        """Raise UnmetExpectation where each request has to meet a rule, with why this one has met none."""
+        if self._mocked.settings.strict and asked.request is not None:
+            entry.missed = tuple(self._mocked.script.explain(asked))
+            nearest = "".join(f"\n  {reason}" for reason in entry.missed) or "\n  there are no rules"
             raise UnmetExpectation(f"no rule answers {entry}\nthe nearest:{nearest}")
 
     def marred(
@@ -166,6 +179,19 @@ class Direction:
 def identity(entry: Entry) -> bytes:
     """What stands for a request and how often it was seen before."""
     return entry.request_id.encode()
+
+
+def _missed(rules: Sequence[Rule], found: Chosen | None, entry: Entry) -> tuple[str, ...]:
+    """Why the other rules had no say in an exchange; looked at when somebody wants to know."""
+    body: Mapping[str, Any]
+    if entry.request is not None:
+        body = entry.request.body
+    else:
+        body = Shortened(None, entry.body_bytes) if entry.is_body_cut else Body(entry.body).known()
+    asked = Asked(
+        endpoint=entry.endpoint, surface=entry.surface, request=entry.request, headers=entry.headers, body=body
+    )
+    return tuple(missing(rules, found, asked, identity(entry), KEPT_HEADERS))
 
 
 def asked_of(

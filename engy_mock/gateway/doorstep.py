@@ -103,6 +103,7 @@ def _answered(
         faults=(told(own),),
         plan=f"{mocked.seed}/{hex_id(16, 'plan', request_id, rule.name, told(own))}",
         line=call.line,
+        is_body_unread=True,
     )
     mocked.journal.add(entry)
     body = route.dialect.error(error, route.surface, request_id)

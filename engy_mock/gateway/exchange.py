@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from engy_mock.books.accounts import Account, Hold
+from engy_mock.books.course import Retell
 from engy_mock.books.entry import Entry
 from engy_mock.dialects.dialect import TEMPERATURE, TOP_P, Envelope
 from engy_mock.dialects.errors import judged
@@ -13,11 +14,12 @@ from engy_mock.dialects.routes import Route
 from engy_mock.gateway.heads import JSON, STREAM, id_headers, refusal_headers
 from engy_mock.gateway.memory import Memory, Version
 from engy_mock.gateway.performing import Planned, Stream, pieces_of
+from engy_mock.gateway.retelling import Retelling
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
-from engy_mock.model.engine import Prepared
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.events import Ended, Event, Failure, Finished, Receipt, Refused, Started
 from engy_mock.vocabulary.generation import Generation, Usage
@@ -53,6 +55,7 @@ class Exchange:
         entry.generation = generation
         charge = self.cost(generation.usage)
         memory = self.memory if dialect.has_one_id else None
+        entry.course.retell = self._retelling(generation, charge, settings, now)
         if self.is_streamed:
             most = 1 if settings.one_event_per_write else MAX_WRITE
             version = Version(generation, int(now), charge, most)
@@ -142,6 +145,22 @@ class Exchange:
     def _timing(self, trouble: Trouble) -> Timing | None:
         """How long the answer takes, unless a fault has a time of its own."""
         return None if any(own.kind in OWN_TIME for own in trouble.faults) else self.timing
+
+    def _retelling(self, generation: Generation, charge: int, settings: Settings, now: float) -> Retell | None:
+        """How the journal can tell this answer once more."""
+        prepared = self.prepared
+        if prepared is None:
+            return None
+        return Retelling(
+            self.route,
+            prepared.card,
+            int(now),
+            charge,
+            prepared.proof(generation.choices),
+            self.is_streamed,
+            settings.messages_cache_counts,
+            settings.v5_named_events,
+        ).parts
 
     def envelope(self, generation: Generation | None, settings: Settings, now: float) -> Envelope:
         """What stands around this answer; around a failure alone where there is none."""

@@ -7,7 +7,8 @@ from engy_mock.books.accounts import Account
 from engy_mock.books.cache import PromptCache
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.understanding import MAX_KNOWN_TOKENS, Understood
-from engy_mock.model.engine import Engine, Prepared
+from engy_mock.model.engine import Engine
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.generation import Generation, Reply
 
 

@@ -15,10 +15,11 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.model import contracts
 from engy_mock.model.cards import ModelCard
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import Engine, Prepared, takes_no_images
+from engy_mock.model.engine import Engine, takes_no_images
+from engy_mock.model.prepared import Prepared
 from engy_mock.model.records import Records
 from engy_mock.model.vendors import VENDORS
-from engy_mock.vocabulary.errors import InvalidRequest, ModelNotFound
+from engy_mock.vocabulary.errors import ApiError, InvalidRequest
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 
@@ -77,10 +78,16 @@ class Understanding:
                 known[key] = found
         return found
 
+    def counted(self, body: Mapping[str, Any], route: Route, account: Account) -> int:
+        """The prompt tokens of a body; raises ApiError for everything that it would be refused for (E-177)."""
+        prepared = self._prepare(body, route, account)
+        self._engine.check(prepared)
+        return prepared.prompt_tokens
+
     def _prepare(self, body: Mapping[str, Any], route: Route, account: Account) -> Prepared:
         """Everything that a body can be refused for, in the order of section 5 (E-74 to E-81)."""
         model = body.get("model")
-        card = self._card(model) if isinstance(model, str) else None
+        card = self._card(model, route, account) if isinstance(model, str) else None
         waived = contracts.FIXED_FIELDS if card is not None and card.fixes_sampling else frozenset()
         dialect = routes.reader(route, strict_tools=self._mocked.settings.strict_tools)
         try:
@@ -122,10 +129,10 @@ class Understanding:
         vendors = surface.vendors.get(route.dialect.endpoint, VENDORS)
         return self._mocked.records.of(account.name).model(name, self._mocked.catalog, vendors)
 
-    def _card(self, model: str) -> ModelCard | None:
+    def _card(self, model: str, route: Route, account: Account) -> ModelCard | None:
         try:
-            return self._mocked.catalog.find(model)
-        except ModelNotFound:
+            return self._model(model, route, account)
+        except ApiError:
             return None
 
 

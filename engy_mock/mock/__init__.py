@@ -53,7 +53,8 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
       machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
       comes again; `wall`; or a clock. `time_scale` stretches pauses under a wall clock.
     - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
-    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too.
+    - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too, or
+      `stop()` where there is none.
     - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
       each reset. `scenario_folders` are looked in before those that come with the package.
     - `cassette`: the path of what `engy-mock record` has written: its answers are given again; with `replay`
@@ -117,6 +118,8 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         self._seed = seed
         self._tls = tls
         self._verifies = verify
+        self._is_entered = False
+        self._is_over = False
         if tls is not None:
             from engy_mock.serving.security import check
 
@@ -231,17 +234,24 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
         thread.start()
         self._thread = thread
+        self._is_over = False
         self.gateway.annex = thread.annex
         return self
 
     def stop(self) -> None:
-        """Close the port; stalls and connections end at once. A second time does nothing."""
+        """Close the port; stalls and connections end at once. A second time does nothing.
+
+        With `verify` it raises UnmetExpectation as `verify()` does; in a `with` block the end of that does.
+        """
         thread, self._thread = self._thread, None
         self.gateway.annex = None
         self.gateway.break_off()
         if thread is not None:
             thread.stop()
         self._abandon()
+        was_over, self._is_over = self._is_over, True
+        if self._verifies and not was_over and not self._is_entered:
+            self.verify()
 
     def reset(self) -> None:
         """Forget all that has happened, changed time and settings too, and break off answers under way."""
@@ -303,7 +313,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         return application(self._serving_shell())
 
     def __enter__(self) -> Self:
-        return self.start()
+        return self._enter()
 
     def __exit__(
         self,
@@ -314,7 +324,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         self._leave(error)
 
     async def __aenter__(self) -> Self:
-        return self.start()
+        return self._enter()
 
     async def __aexit__(
         self,
@@ -324,9 +334,15 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     ) -> None:
         self._leave(error)
 
+    def _enter(self) -> Self:
+        self.start()
+        self._is_entered = True
+        return self
+
     def _leave(self, error: BaseException | None) -> None:
         """Stop, and look whether all has happened that should have, unless something is wrong already."""
         self.stop()
+        self._is_entered = False
         if self._verifies and error is None:
             self.verify()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 KEYS = ("ENGY_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "SGP_API_KEY")
 BASE_URLS = ("ENGY_BASE_URL", "OPENAI_BASE_URL")
 ORIGINS = ("ANTHROPIC_BASE_URL", "SGP_CLIENT_BASE_URL")
+ACCOUNTS = ("SGP_ACCOUNT_ID",)
 PROXY_EXCEPTIONS = ("NO_PROXY", "no_proxy")
 LOOPBACK = "127.0.0.1,localhost,::1"
 FOREIGN_KEYS = (
@@ -31,16 +32,17 @@ FOREIGN_KEYS = (
 )
 """Variables in which official clients look for other keys, for headers, and for whose they are.
 
-They are not set where a client should find a mock (Q-42). The account of `SGP_ACCOUNT_ID` stays: Scale's client
-does not begin without one, and it is no key.
+They are not set where a client should find a mock (Q-42).
 """
 
-NAMES = (*KEYS, *BASE_URLS, *ORIGINS, *PROXY_EXCEPTIONS)
+NAMES = (*KEYS, *ACCOUNTS, *BASE_URLS, *ORIGINS, *PROXY_EXCEPTIONS)
 
 
 def variables(base_url: str, origin: str, key: str, others: Mapping[str, str]) -> dict[str, str]:
     """What to set beside these others, so that clients find the mock at this address with this key."""
     found = dict.fromkeys(KEYS, key)
+    # Scale's client does not begin without an account; the key opens the default one.
+    found |= dict.fromkeys(ACCOUNTS, "default")
     found |= dict.fromkeys(BASE_URLS, base_url)
     found |= dict.fromkeys(ORIGINS, origin)
     for name in PROXY_EXCEPTIONS:

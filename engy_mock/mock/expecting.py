@@ -29,8 +29,8 @@ class Expecting:
     ) -> list[Entry]:
         """The exchanges that fit the words of `when`; at least one, unless a number is given.
 
-        `engy.asked(says="France", times=2)`. Raises UnmetExpectation, which names the nearest others and why they
-        do not fit.
+        `engy.asked(says="France", times=2)`. Those that were refused count, as far as their bodies can be read.
+        Raises UnmetExpectation, which names the nearest others and why they do not fit, or why nobody can know.
         """
         from engy_mock.verdict.expectations import found
 
@@ -50,19 +50,24 @@ class Expecting:
         max_prompt_tokens: int | None = None,
         keeps_prefix: bool = False,
     ) -> None:
-        """Look at what every request told the model; raises UnmetExpectation.
+        """Look at what every request tells the model, also of those that were refused; raises UnmetExpectation.
 
-        `has` and `lacks` are texts that must or must not be in a prompt, `max_prompt_tokens` is a budget. With
-        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it; requests
+        `has` and `lacks` are texts that must or must not be in a prompt: in the turns, in calls and results of
+        tools, and in the names, descriptions and parameters of tools on offer. What no template makes a prompt of
+        is not looked at: names of speakers, past reasoning, the schema of `response_format`, `stop`, `metadata`
+        and `user`; `asked(field={...})` sees these. `max_prompt_tokens` is a budget. With
+        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and
+        effort of reasoning included, as these stand at the beginning of a prompt; requests
         to one model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
         """
         from engy_mock.verdict.prefixes import check_stable_prefix
         from engy_mock.verdict.prompts import check
 
         wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
-        check(self.gateway.journal, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
+        gateway = self.gateway
+        check(gateway.journal, gateway.catalog, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
         if keeps_prefix:
-            check_stable_prefix(self.gateway.journal)
+            check_stable_prefix(gateway.journal, gateway.catalog)
 
     def verify(self) -> None:
         """Raise UnmetExpectation for a rule of this test that was not used (with `times`: not so often).

@@ -40,7 +40,7 @@ class WithoutSocket:
         is taken by itself where httpx2 is not installed. Options are those of the library's `Client`; like the
         official clients, and unlike the library, it follows redirects.
         """
-        library = library or self._library()
+        library = self._library(library)
         return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
 
     @overload
@@ -49,7 +49,7 @@ class WithoutSocket:
     def async_http_client(self, library: HasAsyncClient[Own], **options: Any) -> Own: ...
     def async_http_client(self, library: Any = None, **options: Any) -> Any:
         """The same for asynchronous clients, on a loop of asyncio."""
-        library = library or self._library()
+        library = self._library(library)
         transport = self.async_transport(library)
         return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
 
@@ -61,7 +61,7 @@ class WithoutSocket:
         """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
         from engy_mock.serving.httpx_clients import kind_of
 
-        library = library or self._library()
+        library = self._library(library)
         return kind_of(library).transport(self._from_inside(), library)
 
     @overload
@@ -72,7 +72,7 @@ class WithoutSocket:
         """The same for asynchronous clients: `AsyncClient(transport=...)`."""
         from engy_mock.serving.httpx_clients import kind_of
 
-        library = library or self._library()
+        library = self._library(library)
         return kind_of(library).async_transport(self._from_inside(), library)
 
     def aiohttp_session(self, **options: Any) -> ClientSession:
@@ -95,10 +95,11 @@ class WithoutSocket:
 
         return InsideConnector(self._serving_shell(), **options)
 
-    def _library(self) -> Any:
-        from engy_mock.serving.httpx_clients import library_at_hand
+    def _library(self, library: Any) -> Any:
+        """The library that is given, or the one at hand; raises MockError."""
+        from engy_mock.serving.httpx_clients import checked, library_at_hand
 
-        return library_at_hand()
+        return library_at_hand() if library is None else checked(library)
 
     def _client_options(self) -> dict[str, Any]:
         return {"base_url": self._origin_or_nowhere, "follow_redirects": True}

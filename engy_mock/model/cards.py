@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Literal
 
 from engy_mock.model.language import Voice
+from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.request import Effort, ThinkingWish
 
 Level = Literal["off", "on", "low", "high", "max"]
@@ -21,13 +22,32 @@ _EFFORT_LEVELS: dict[Effort, Level] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Prices:
-    """USD per million tokens, which is also micro-USD per token."""
+    """USD per million tokens, which is also micro-USD per token.
+
+    `Prices(input=Decimal("0.6"), output=Decimal(2), cached=Decimal("0.1"))`; all three have to be named.
+    """
 
     input: Decimal
     output: Decimal
     cached: Decimal
+
+    def __init__(
+        self,
+        *unnamed: object,
+        input: Decimal | None = None,
+        output: Decimal | None = None,
+        cached: Decimal | None = None,
+    ) -> None:
+        if unnamed or input is None or output is None or cached is None:
+            raise MockError(
+                "Prices takes input=, output= and cached=, each a Decimal in USD per million tokens: "
+                "Prices(input=Decimal('0.6'), output=Decimal(2), cached=Decimal('0.1'))"
+            )
+        object.__setattr__(self, "input", input)
+        object.__setattr__(self, "output", output)
+        object.__setattr__(self, "cached", cached)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +58,8 @@ class ModelCard:
     `moves_late_system`: a system message after the first place becomes a user message.
     `ignores_schema`: a response format, and that a tool must be called, have no effect. `hears_enabled`: the wish
     `reasoning.enabled: true` turns thinking on. `listed_context` is the window that the list tells, if another.
-    `vendor` says who serves it under `/v5`; a model without one is served under `/v1`.
+    `vendor` says who serves it under `/v5`; a model without one is served under `/v1`. `speaks_as` is the model
+    whose words it has, if it has none of its own.
     """
 
     id: str
@@ -63,6 +84,12 @@ class ModelCard:
     top_p: float = 0.95
     vendor: str | None = None
     type: ModelType = "chat_completion"
+    speaks_as: str | None = None
+
+    @property
+    def speaker(self) -> str:
+        """The model whose words it says."""
+        return self.id if self.speaks_as is None else self.speaks_as
 
     def level(self, wish: ThinkingWish) -> Level:
         """The level that a wish comes to on this model."""

@@ -13,7 +13,7 @@ from engy_mock.model.language import Language
 from engy_mock.model.ngrams import Ngrams
 from engy_mock.model.templates import Template
 from engy_mock.model.tokenizer import Tokenizer
-from engy_mock.model.vendors import VENDOR_CARDS
+from engy_mock.model.vendors import VENDOR_CARDS, like
 from engy_mock.vocabulary.errors import MockError, ModelNotFound, did_you_mean, quoted
 
 
@@ -57,6 +57,10 @@ class Catalog:
             self._languages.pop(card.id, None)
             self.version += 1
 
+    def add_like(self, id: str, model: str) -> None:
+        """Put a model in that is like another; as `vendor/name` it is one of `/v5`, and speaks as one of `/v1`."""
+        self.add(like(self.row(model), id))
+
     def mark(self, model: str, *, is_available: bool) -> None:
         """Make a model available or not; an unavailable one is listed, yet 404 on use."""
         self.add(replace(self.row(model), is_available=is_available))
@@ -78,7 +82,7 @@ class Catalog:
             own = tokenizer if isinstance(tokenizer, Tokenizer) else tokenizer_from(Path(tokenizer))
             with self._lock:
                 self._tokenizers[model] = own
-                self._languages.pop(model, None)
+                self._languages = {}  # others may speak as this one
                 self.version += 1
         if chat_template is not None:
             if isinstance(chat_template, str) and "{" in chat_template:
@@ -105,11 +109,11 @@ class Catalog:
 
     def tokenizer(self, card: ModelCard) -> Tokenizer:
         """What this model's tokens are."""
-        return self._tokenizers.get(card.id) or tokenizer.bundled()
+        return self._tokenizers.get(card.id) or self._tokenizers.get(card.speaker) or tokenizer.bundled()
 
     def template(self, card: ModelCard) -> Template:
         """How this model's prompts are made of conversations."""
-        return self._templates.get(card.id, templates.bundled)
+        return self._templates.get(card.id) or self._templates.get(card.speaker, templates.bundled)
 
     def language(self, card: ModelCard) -> Language:
         """What this model knows of language."""

@@ -5,66 +5,32 @@ Nothing here has state or looks at the time: the same request gives the same ans
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
 
-from engy_mock.model.cards import Level, ModelCard, Prices
+from engy_mock.model.cards import Level, ModelCard
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.composing import Parts, compose, spoken
+from engy_mock.model.content_key import content_key
 from engy_mock.model.copies import beginnings
-from engy_mock.model.forms import demanded
+from engy_mock.model.forms import Form, demanded
 from engy_mock.model.measuring import length, raw_length
 from engy_mock.model.opening import Opening
 from engy_mock.model.overflow import Wording, overflow
-from engy_mock.model.phrases import packed
-from engy_mock.model.prices import highest_cost_micro
-from engy_mock.model.proof import proof
+from engy_mock.model.prepared import Prepared
 from engy_mock.model.sampling import Knobs, knobs_without_bias
 from engy_mock.model.scoring import score
 from engy_mock.model.templates import Rendered
 from engy_mock.model.tokenizer import Tokenizer
 from engy_mock.model.writing import write
-from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import InvalidRequest, TooLarge
 from engy_mock.vocabulary.generation import UNSAID, Choice, Generation, Reply, TokenLogprob, Usage
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Sampling, ToolCall
 from engy_mock.vocabulary.seeds import Draws, digest
 
-MAX_MADE_UP = 2048
-"""A made-up answer comes to its end after so many tokens at the latest, whatever the knobs make of it."""
+MAX_DOCUMENTS = 16
+"""So many different ones are made for a schema; further copies of an answer say the same again."""
 
 MAX_IMAGES = 10
 MAX_IMAGE_BYTES = 20 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A request that has passed every check of its size.
-
-    `prompts` are the tokens of each prompt; `max_tokens` is the limit in force; `level` how the model thinks.
-    """
-
-    request: GenerationRequest
-    card: ModelCard
-    level: Level
-    prompts: tuple[Rendered, ...]
-    max_tokens: int
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The tokens of all prompts."""
-        return sum([len(prompt.tokens) for prompt in self.prompts])
-
-    def proof(self, choices: Sequence[Choice]) -> dict[str, Any] | None:
-        """The proof of what these choices say, if one was demanded (E-146)."""
-        if not self.request.provider.require_proof:
-            return None
-        return proof(self.card.id, [prompt.tokens for prompt in self.prompts], choices)
-
-    def highest_cost_micro(self, prices: Prices) -> int:
-        """What the answer can cost at the most, in micro-USD (E-197)."""
-        most = self.max_tokens * len(self.prompts) * self.request.copies
-        return highest_cost_micro(prices, self.prompt_tokens, most)
 
 
 @dataclass(slots=True)
@@ -160,6 +126,15 @@ class Engine:
             return Generation(choices=tuple(choices), usage=reply.usage, is_usage_dictated=True)
         return Generation(choices=tuple(choices), usage=usage)
 
+    def check(self, prepared: Prepared) -> None:
+        """Raise InvalidRequest if the model could not answer in the form that is demanded (E-59, E-135)."""
+        form = self._form(prepared)
+        if form is not None:
+            (prompt, *_), request, card = prepared.prompts, prepared.request, prepared.card
+            knobs = self.knobs(request.sampling, card)
+            key = content_key(self.seed, request, card, prompt.context, knobs)
+            form.filled(digest("document", key + b"0"))
+
     def knobs(self, sampling: Sampling, card: ModelCard) -> Knobs:
         """The numbers in force for one answer of this model."""
         knobs = knobs_without_bias(
@@ -185,11 +160,12 @@ class Engine:
             return _dictated(reply, tokenizer, prepared)
         request, card = prepared.request, prepared.card
         knobs = self.knobs(request.sampling, card)
-        key = self._key(request, card, opening.tokens, knobs)
+        key = content_key(self.seed, request, card, opening.tokens, knobs)
         shares = digest("draws", key, copy)
         if request.sampling.seed is not None:
-            shares = digest("draws", self.seed, card.id, copy, request.sampling.seed)
-        return self._made_up(prepared, opening, knobs, Draws(shares), key + b"%d" % copy, first)
+            shares = digest("draws", self.seed, card.speaker, copy, request.sampling.seed)
+        document_key = key + b"%d" % (copy % MAX_DOCUMENTS)
+        return self._made_up(prepared, opening, knobs, Draws(shares), document_key, first)
 
     def _answer(
         self,
@@ -249,8 +225,8 @@ class Engine:
         """The model's own words: reasoning, then text, a document, or the tool call that was demanded."""
         request, language = prepared.request, opening.language
         tokenizer = language.tokenizer
-        form = None if prepared.card.ignores_schema else demanded(request)
-        thinks = prepared.level != "off"
+        form = self._form(prepared)
+        thinks, most = prepared.level != "off", prepared.most_made_up
         written: list[int] = []
         if thinks or form is None:
             until = language.ends if form is None else language.ends_of_thought
@@ -262,30 +238,27 @@ class Engine:
                 opening.reader(),
                 knobs,
                 draws,
-                limit=min(prepared.max_tokens, MAX_MADE_UP),
+                limit=min(prepared.max_tokens, most),
                 until=until,
                 never_first=language.end,
                 never=never,
                 first=first,
             )
-        if MAX_MADE_UP <= len(written) < prepared.max_tokens and written[-1] not in until:
+        if most <= len(written) < prepared.max_tokens and written[-1] not in until:
             written.append(language.end)
         parts = Parts.split(written, language, thinks=thinks)
         if form is None:
             return parts
-        filled = form.filled(digest("document", key))
+        filled = opening.documents.get(key)
+        if filled is None:
+            filled = opening.documents[key] = form.filled(digest("document", key))
         if form.tool is not None:
             return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
         return parts.followed_by(text=tokenizer.encode(filled))
 
-    def _key(self, request: GenerationRequest, card: ModelCard, context: Sequence[int], knobs: Knobs) -> bytes:
-        """What stands for everything that shapes the content of an answer (E-13)."""
-        form, choice = request.response_format, request.tool_choice
-        cuts = (knobs.temperature, knobs.top_p, knobs.top_k, knobs.min_p)
-        shifts = (knobs.presence_penalty, knobs.frequency_penalty, tuple(sorted(knobs.logit_bias.items())))
-        rest = (card.id, request.sampling.seed, choice.mode, choice.name, request.parallel_tool_calls, form.type)
-        schema = b"" if form.schema is None else json.write(form.schema)
-        return digest("content", self.seed, packed(context), _shape(*cuts, *shifts, *rest), schema)
+    def _form(self, prepared: Prepared) -> Form | None:
+        """The form that the answer must have, if it must have one and the model cares."""
+        return None if prepared.card.ignores_schema else demanded(prepared.request)
 
 
 def takes_no_images(card: ModelCard) -> InvalidRequest:
@@ -307,13 +280,6 @@ def _check_images(conversation: Conversation, card: ModelCard, most: int, most_b
             )
     if len(images) > most:
         raise TooLarge(f"{len(images)} images, at most {most} allowed", param="messages")
-
-
-@lru_cache(maxsize=256, typed=True)
-def _shape(*knobs: object) -> str:
-    """The knobs of a request as text: most requests have the same."""
-    *cuts, presence, frequency, bias = knobs[:7]
-    return repr((tuple(cuts), (presence, frequency, list(bias)), knobs[7:]))  # type: ignore[call-overload]
 
 
 def _raw_tokens(prompt: str | tuple[int, ...], tokenizer: Tokenizer, place: int | None) -> list[int]:

@@ -12,7 +12,10 @@ from engy_mock.vocabulary.request import Conversation, GenerationRequest
 
 
 class Opening:
-    """The tokens before an answer; `logprobs` are those of the prompt where it is to be scored."""
+    """The tokens before an answer; `logprobs` are those of the prompt where it is to be scored.
+
+    `documents` are those that have been made for a demanded form, by what shapes them.
+    """
 
     def __init__(
         self, catalog: Catalog, card: ModelCard, tokens: Sequence[int], request: GenerationRequest
@@ -20,6 +23,7 @@ class Opening:
         self._catalog = catalog
         self._card = card
         self.tokens = tokens
+        self.documents: dict[bytes, str] = {}
         self.logprobs: tuple[TokenLogprob, ...] | None = None
         scoring = request.scoring
         self._is_read_again = request.copies > 1 or scoring.logprobs

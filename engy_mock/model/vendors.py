@@ -1,6 +1,7 @@
 """The models under `/v5`: who serves them, and the rows that are built in."""
 
 from collections.abc import Container
+from dataclasses import replace
 from decimal import Decimal
 from typing import Literal, get_args
 
@@ -66,6 +67,28 @@ VENDOR_CARDS = (
     vendor_card("llmengine/llama-3-1-8b-instruct", context=131_072, max_output=8_192),
 )
 """The built-in models (S-23)."""
+
+
+def like(card: ModelCard, id: str) -> ModelCard:
+    """A model of this id that is otherwise like another; as `vendor/name` it is one under `/v5`.
+
+    A model of `/v1` says there what it says at home to the same conversation with the same settings, which are by
+    default its own. Like all there it is free, does not think, and opens its whole context to a prompt (S-24).
+    """
+    vendor = id.partition("/")[0]
+    if vendor not in VENDORS:
+        return replace(card, id=id, vendor=None)
+    if card.vendor is not None:
+        return replace(card, id=id, vendor=vendor)
+    return replace(
+        card,
+        id=id,
+        vendor=vendor,
+        prices=_FREE,
+        max_input=card.context,
+        can_think=False,
+        speaks_as=card.speaker,
+    )
 
 
 def check_vendor(model: str, supported: Container[str] = VENDORS) -> None:

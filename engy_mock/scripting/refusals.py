@@ -87,13 +87,15 @@ class Refusal:
                 headers.append(("Retry-After", "1"))
             if hurries and "retry-after-ms" not in named:
                 headers.append(("retry-after-ms", "1"))
-        return kind(
+        error = kind(
             said if self.message is None else self.message,
             param=self.param,
             code=self.code,
             type=self.type,
             headers=headers,
         )
+        error.is_scripted = True
+        return error
 
 
 def _is_hint(seconds: object) -> bool:

@@ -129,11 +129,15 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the rules say to one request: an answer, unless it is left to the model, and faults."""
+    """What the rules say to one request: an answer, unless it is left to the model, and faults.
+
+    `rules` are all that were in force.
+    """
 
     answer: Reply | Refusal | None = None
     answering: Used | None = None
     marring: Used | None = None
+    rules: tuple[Rule, ...] = ()
 
     @property
     def used(self) -> tuple[Used, ...]:

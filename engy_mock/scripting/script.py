@@ -53,7 +53,7 @@ class Script:
         rules = (*self.rules, *self.more(), *aside)
         if not rules:
             return None
-        answering, marring = self._indexes(rules)
+        answering, marring, rules = self._indexes(rules)
         known: Known = {}
         due = () if self._counting is None else self._due(self._counting, asked, known)
         used = self._first(answering, asked, identity, known, due)
@@ -62,18 +62,24 @@ class Script:
             answers = used.rule.answers
             answer = settled(answers[min(used.use, len(answers) - 1)], asked.request)
         if isinstance(answer, Refusal):
-            return Chosen(answer, used)
+            return Chosen(answer, used, rules=rules)
         until = used.rule if used is not None and used.rule.lets_through else None
         marrer = self._first(marring, asked, identity, known, due, until, mars=True)
-        return None if used is None and marrer is None else Chosen(answer, used, marrer)
+        return None if used is None and marrer is None else Chosen(answer, used, marrer, rules)
 
     def has_answer(self, asked: Asked) -> bool:
         """Whether a rule has an answer to a request; nothing is counted."""
         rules = (*self.rules, *self.more())
         if not rules:
             return False
-        answering, _ = self._indexes(rules)
+        answering, _, _ = self._indexes(rules)
         return next(answering.fitting(asked, {}), None) is not None
+
+    def in_force(self, aside: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+        """All rules at this moment, with those set aside for a request; one object while they are the same."""
+        rules = (*self.rules, *self.more(), *aside)
+        with self._lock:
+            return self._indexed if self._indexed == rules else rules
 
     def spend(self, chosen: Chosen, tokens: int) -> None:
         """Note down for the rules that take part in an answer what it comes to."""
@@ -105,8 +111,8 @@ class Script:
         found.sort(key=lambda one: one[0])
         return [text for _, text in found[:NEAREST]]
 
-    def _indexes(self, rules: tuple[Rule, ...]) -> tuple[Index, Index]:
-        """The indexes of these rules; made anew only when the rules are others."""
+    def _indexes(self, rules: tuple[Rule, ...]) -> tuple[Index, Index, tuple[Rule, ...]]:
+        """The indexes of these rules, and the rules as one object; made anew only when the rules are others."""
         with self._lock:
             if self._indexed != rules:
                 shared = counted(rules)
@@ -117,7 +123,7 @@ class Script:
                 counting = [rule for rule in rules if rule.at]
                 self._counting = Index(counting, shared) if counting else None
                 self._indexed = rules
-            return self._answering, self._marring
+            return self._answering, self._marring, self._indexed
 
     def _due(self, counting: Index, asked: Asked, known: Known) -> list[Rule]:
         """Those of the rules with `at` whose turn this request is; all that it fits count it."""

@@ -86,6 +86,18 @@ def library_at_hand() -> ModuleType:
     return httpx2
 
 
+def checked(library: Any) -> Any:
+    """The library, if it is one of these; raises MockError with what would do."""
+    wanted = ("Client", "AsyncClient", "BaseTransport", "AsyncBaseTransport", "ByteStream", "Response")
+    if not all(hasattr(library, name) for name in wanted):
+        raise MockError(
+            f"a client without a socket is one of the modules httpx2 or httpx, got {library!r:.80}: "
+            f"engy.http_client(httpx); aiohttp has engy.aiohttp_session(), and any other client needs a port: "
+            f"engy.base_url"
+        )
+    return library
+
+
 class Kind(NamedTuple):
     """The classes of ours that a library takes for its own, and what it calls the troubles of a connection."""
 

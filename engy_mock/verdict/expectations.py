@@ -5,10 +5,10 @@ from typing import Any
 
 from engy_mock.books.entry import Entry, kept_header
 from engy_mock.books.journal import Journal
-from engy_mock.books.shortened import Shortened
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
+from engy_mock.verdict.requests import body_of, doubt, is_for_model, request_of
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
 from engy_mock.vocabulary.request import GenerationRequest
 
@@ -17,28 +17,26 @@ Functions = tuple[Callable[[GenerationRequest], object], ...]
 NEAREST = 5
 """How many requests that did not fit a message names."""
 
+LOOKED_AT = 200
+"""In so many exchanges a message looks for what kept a rule from being used."""
+
+OF_THE_CALL = frozenset({"endpoint", "surface", "header"})
+"""The words that look at nothing in the body."""
+
+OF_TEXT = frozenset({"model", "says", "system", "offers", "tool_result"})
+"""The words that look for a text in the body."""
+
 
 def asked_of(entry: Entry) -> Asked:
     """A journal entry as the words of `when` see it."""
+    request = request_of(entry)
     return Asked(
         endpoint=entry.endpoint,
         surface=entry.surface,
-        request=entry.request,
+        request=request,
         headers=entry.headers,
-        body=_body(entry),
+        body=body_of(entry, request),
     )
-
-
-def _body(entry: Entry) -> Mapping[str, Any]:
-    if entry.request is not None:
-        return entry.request.body
-    if entry.is_body_cut:
-        return Shortened(None, entry.body_bytes)
-    try:
-        found = entry.json()
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def found(
@@ -55,8 +53,14 @@ def found(
         if number is not None and (type(number) is not int or number < 0):
             raise MockError(f"{word}= takes a whole number from 0, got {number!r:.80}")
     wanted = _conditions(functions, words)
-    fitting = [entry for entry in journal if not _reasons(wanted, entry)]
-    count, lost = len(fitting), bool(journal.lost)
+    fitting: list[Entry] = []
+    doubts: list[str] = [journal.losses] if journal.lost else []
+    for entry in journal:
+        if reason := _doubt(wanted, entry):
+            doubts.append(reason)
+        elif not _reasons(wanted, entry):
+            fitting.append(entry)
+    count = len(fitting)
     if times is None and at_least is None and at_most is None:
         at_least = 1
     if times is not None and count != times:
@@ -65,11 +69,13 @@ def found(
         said = f"at least {at_least}"
     elif at_most is not None and count > at_most:
         said = f"at most {at_most}"
-    elif lost and (times is not None or at_most is not None):
+    elif doubts and (times is not None or at_most is not None):
         said = f"exactly {times}" if times is not None else f"at most {at_most}"
     else:
         return fitting
-    there_were = f"there were {count}" if not lost else f"{count} are left; {journal.losses}"
+    there_were = f"{count} are left" if journal.lost else f"there were {count}"
+    if doubts:
+        there_were += f"; {'; '.join(doubts)}"
     raise UnmetExpectation(
         f"expected {said} of {_described(functions, words)}, {there_were}{_nearest(wanted, journal)}"
     )
@@ -80,16 +86,23 @@ def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list
     for words in steps:
         _check_step(words)
     wanted = [_conditions((), words) for words in steps]
+    doubts: list[str] = [journal.losses] if journal.lost else []
     entries = iter(journal)
     met: list[Entry] = []
     for place, conditions_ in enumerate(wanted):
-        entry = next((one for one in entries if not _reasons(conditions_, one)), None)
+        entry = None
+        for one in entries:
+            if reason := _doubt(conditions_, one):
+                doubts.append(reason)
+            elif not _reasons(conditions_, one):
+                entry = one
+                break
         if entry is None:
             said = _described((), steps[place])
             behind = f" behind exchange {met[-1].number}" if met else ""
-            losses = f"; {journal.losses}" if journal.lost else ""
+            unknown = "".join([f"; {one}" for one in doubts])
             raise UnmetExpectation(
-                f"expected {said} as step {place + 1} of {len(steps)}{behind}{losses}"
+                f"expected {said} as step {place + 1} of {len(steps)}{behind}{unknown}"
                 f"{_nearest(conditions_, journal)}"
             )
         met.append(entry)
@@ -109,15 +122,33 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
     complaints = [f"the mock failed: {defect!r:.300}" for defect in defects]
     for rule in rules:
         if rule.times is not None and rule.used < rule.times:
-            complaints.append(f"{rule.description} was used {rule.used} times of {rule.times}")
+            complaints.append(
+                f"{rule.description} was used {rule.used} times of {rule.times}{_why(rule, journal)}"
+            )
         elif rule.used == 0:
-            complaints.append(f"{rule.description} was never used")
+            complaints.append(f"{rule.description} was never used{_why(rule, journal)}")
     for entry in journal:
         complaints += [f"exchange {entry.number}: fault {one!r} changed nothing" for one in entry.not_applied]
     if journal.lost:
         complaints.append(journal.losses)
     if complaints:
         raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
+
+
+def _why(rule: Rule, journal: Journal) -> str:
+    """What kept a rule from the exchange that came nearest to it; the newest ones are looked at."""
+    name = f"{rule.description}: "
+    nearest: list[tuple[int, int, str]] = []
+    for entry in journal[-LOOKED_AT:]:
+        reason = next((text.removeprefix(name) for text in entry.mismatches if text.startswith(name)), None)
+        if reason is None and entry.rule is None and entry.error is not None and is_for_model(entry):
+            reason = f"the service itself refused it with {entry.status}"
+        if reason is not None:
+            nearest.append((reason.count("; "), entry.number, reason))
+    if not nearest:
+        return ""
+    _, number, reason = min(nearest)
+    return f"\n     not for exchange {number}: {reason}"
 
 
 def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Condition, ...]:
@@ -129,6 +160,22 @@ def _conditions(functions: Functions, words: Mapping[str, Any]) -> tuple[Conditi
     if isinstance(headers, Mapping):
         words = {**words, "header": {kept_header(name): headers[name] for name in headers}}
     return conditions(functions, words)
+
+
+def _doubt(wanted: tuple[Condition, ...], entry: Entry) -> str | None:
+    """Why nobody knows whether an exchange fits; None where that can be told."""
+    if not is_for_model(entry):
+        return None
+    of_call = [one for one in wanted if one.function is None and one.word in OF_THE_CALL]
+    if len(of_call) == len(wanted):
+        return None
+    reason = doubt(entry)
+    if reason is None and request_of(entry) is None:
+        text = entry.body.decode("utf-8", "replace")
+        sought = [one.value for one in wanted if one.function is None and one.word in OF_TEXT]
+        if any(isinstance(value, str) and value in text for value in sought):
+            reason = f"the body of exchange {entry.number} is no JSON object"
+    return None if reason is None or _missed(of_call, asked_of(entry)) else reason
 
 
 def _reasons(wanted: tuple[Condition, ...], entry: Entry) -> list[str]:
@@ -149,7 +196,11 @@ def _nearest(wanted: tuple[Condition, ...], journal: Journal) -> str:
     """The exchanges that came nearest to fitting, each with what was missing."""
     if not len(journal):
         return "\nno request has reached the mock"
-    missed = [(len(reasons), entry, reasons) for entry in journal if (reasons := _reasons(wanted, entry))]
+    missed = [
+        (len(reasons), entry, reasons)
+        for entry in journal
+        if not _doubt(wanted, entry) and (reasons := _reasons(wanted, entry))
+    ]
     missed.sort(key=lambda one: (one[0], one[1].number))
     lines = [f"{entry}\n     {'; '.join(reasons)}" for _, entry, reasons in missed[:NEAREST]]
     return "\nnot among them:\n" + "\n".join(lines) if lines else ""

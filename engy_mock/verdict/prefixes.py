@@ -2,22 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from engy_mock.books.entry import Entry
+from engy_mock.model.catalog import Catalog
+from engy_mock.verdict.rendering import common, level_of, rendered
 from engy_mock.vocabulary.errors import UnmetExpectation
-from engy_mock.vocabulary.request import GenerationRequest, Message, RawPrompt
+from engy_mock.vocabulary.request import Conversation, GenerationRequest, Message, RawPrompt
 
 Said = tuple[Message, ...]
 
 
-def check_stable_prefix(entries: Iterable[Entry]) -> None:
+def check_stable_prefix(entries: Iterable[Entry], catalog: Catalog) -> None:
     """Raise UnmetExpectation if a turn changes what earlier turns have sent, so that no cache can know it.
 
     A request with answers in it goes on from an earlier one to the same model (with the same cache key): from the
     one that it has most in common with, or else from one that would look like its beginning. It has to begin with
-    all messages of that, and to offer the same tools. Several conversations at once do not disturb each other;
-    those that begin in the middle need cache keys of their own.
+    all messages of that, to offer the same tools, and to wish for an effort with which its prompt begins alike.
+    Several conversations at once do not disturb each other; those that begin in the middle need cache keys of
+    their own.
     """
     groups: dict[tuple[str, str | None], Conversations] = {}
     for entry in entries:
@@ -26,7 +30,7 @@ def check_stable_prefix(entries: Iterable[Entry]) -> None:
             turn = Turn(entry, request)
             conversations = groups.setdefault((request.model, request.cache_key), Conversations())
             before = conversations.before(turn)
-            reason = None if before is None else _changed(before, turn)
+            reason = None if before is None else _changed(before, turn) or _thinks_otherwise(before, turn, catalog)
             if before is not None and reason is not None:
                 raise UnmetExpectation(f"{entry}\n     {reason} since\n{before.entry}")
             conversations.add(turn, before)
@@ -40,6 +44,7 @@ class Turn:
 
     def __init__(self, entry: Entry, request: GenerationRequest) -> None:
         self.entry = entry
+        self.request = request
         self.tools = request.tools
         said = request.messages
         while said and said[-1].role == "assistant":
@@ -151,3 +156,22 @@ def _changed(before: Turn, after: Turn) -> str | None:
             return f"message {place} ({other.role}) has come in between"
         return f"message {place} ({message.role}) has changed"
     return None
+
+
+def _thinks_otherwise(before: Turn, after: Turn, catalog: Catalog) -> str | None:
+    """Whether another effort makes another beginning of the same turns, as the cache would find.
+
+    Templates that change earlier turns by themselves are no fault of the client: what counts is what the same
+    effort would have kept.
+    """
+    effort, other = level_of(before.request, catalog), level_of(after.request, catalog)
+    if effort == other:
+        return None
+    same = replace(after.request, prompt=Conversation(messages=after.said), thinking=before.request.thinking)
+    was = rendered(before.request, catalog, effort)
+    kept = common(was, rendered(after.request, catalog, other))
+    if kept >= common(was, rendered(same, catalog, effort)):
+        return None
+    return (
+        f"the effort of reasoning has changed from {effort} to {other} (the prompts have {kept} tokens in common)"
+    )

@@ -19,7 +19,11 @@ MAX_QUOTED = 200
 def quoted(value: object, most: int = MAX_QUOTED) -> str:
     """A value as an error may show it: printable, on one line, at most 200 characters, and no key."""
     text = _KEY.sub("sk-engy-...", value if isinstance(value, str) else repr(value))
-    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: most + 1])
+    return clipped("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: most + 1]), most)
+
+
+def clipped(text: str, most: int) -> str:
+    """A text, or as much of it as fits into so many characters with dots behind it."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -47,7 +51,8 @@ class Violation:
 class ApiError(Exception):
     """A refusal that the client under test deserves, told in the dialect of the route.
 
-    `code` stands in place of the status where a dialect tells one; False is none at all.
+    `code` stands in place of the status where a dialect tells one; False is none at all. `is_scripted` says that
+    the author of the test has worded it.
     """
 
     status: ClassVar[int] = 500
@@ -72,6 +77,7 @@ class ApiError(Exception):
             self.openai_type = self.anthropic_type = type  # type: ignore[misc]  # this error alone is told so
         self.headers = tuple(headers)
         self.violations = tuple(violations)
+        self.is_scripted = False
 
 
 class InvalidRequest(ApiError):

@@ -339,9 +339,12 @@ MISTAKES: list[tuple[Any, str]] = [
     (lambda engy: engy.account(discount_percent=float("nan")), "discount_percent= takes 0 to 100, .* got nan"),
     (lambda engy: engy.account(discount_percent={"nope": 5}), "unknown model 'nope' in discount_percent="),
     (lambda engy: engy.account(discount_percent={"glm-5.2": -5}), "got -5"),
-    (lambda engy: engy.account(key="sk-other"), "a key is 'sk-engy-' with 1 to 200 .* got 'sk-other'"),
-    (lambda engy: engy.account(key="sk-engy-"), "a key is 'sk-engy-' with 1 to 200"),
-    (lambda engy: engy.account(key="sk-engy-a b"), "letters, digits and ._~"),
+    (lambda engy: engy.account(key="sk-other"), "a key is 'sk-engy-' with 1 to 4000 .* got 'sk-other'"),
+    (lambda engy: engy.account(key="sk-engy-"), "a key is 'sk-engy-' with 1 to 4000"),
+    (lambda engy: engy.account(key="sk-engy-a\n"), "that a header can have"),
+    (lambda engy: engy.account(key="sk-engy-a "), "without blanks around it"),
+    (lambda engy: Prices(1, 2, 3), "Prices takes input=, output= and cached=, each a Decimal in USD per million"),
+    (lambda engy: Prices(input=Decimal(1)), "Prices takes input=, output= and cached="),
     (lambda engy: engy.account(key=5), "got '5'"),
     (lambda engy: engy.account("default"), "there is an account 'default' already: engy.accounts\\['default'\\]"),
     (lambda engy: engy.account(""), "an account's name is a text of 1 to 100 printable ASCII characters, got ''"),
@@ -361,6 +364,22 @@ def test_mistakes(engy, mistake, words):
     with pytest.raises(MockError, match=words):
         mistake(engy)
     assert [account.balance_micro for account in engy.accounts] == [1_000_000_000] * len(engy.accounts)
+
+
+@pytest.mark.parametrize("key", ["sk-engy-xyz abc", "sk-engy-é", "sk-engy-a,b;c", "sk-engy-" + "x" * 300])
+def test_a_key_of_an_account_is_whatever_opens_one(engy, key):
+    """E-15, E-17, E-18: what begins like a key is one, for the default account as for one of its own."""
+    with engy.http_client() as client:
+
+        def account_of() -> str:
+            headers = {"Authorization": f"Bearer {key}".encode()}
+            body = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+            assert client.post(CHAT, json=body, headers=headers).status_code == 200
+            return str(engy.journal.last.account)
+
+        assert account_of() == "default"
+        engy.account("mine", key=key)
+        assert account_of() == "mine"
 
 
 def test_a_key_is_given_once(engy):

@@ -728,13 +728,16 @@ def test_other_content_types(engy: EngyMock):
         assert isinstance(answer, str)
 
 
-def test_the_environment(engy: EngyMock, monkeypatch: pytest.MonkeyPatch):
-    """S-10: with the `engy` fixture a client finds address and key by itself; the account is its own affair."""
-    with pytest.raises(scale.SGPClientError):
-        SGPClient()
-    monkeypatch.setenv("SGP_ACCOUNT_ID", "a")
+def test_the_environment(engy: EngyMock):
+    """S-10, S-13: with the `engy` fixture a client finds address, key and account by itself."""
     with SGPClient() as own:
         assert own.completions.create(model=MODEL, prompt=PROMPT).choices[0].text == " Paris."
+        assert own.account_id == engy.accounts.default.name
+    account = engy.account("mine")
+    with SGPClient(api_key=account.key, account_id=account.name) as own:
+        own.completions.create(model=MODEL, prompt=PROMPT)
+    with SGPClient(api_key=account.key) as own, pytest.raises(scale.PermissionDeniedError):
+        own.completions.create(model=MODEL, prompt=PROMPT)
 
 
 GENERATIONS = ["scale-gp-beta==0.1.0a20", "scale-gp-beta==0.1.0a39", "scale-gp==0.1.0a62"]

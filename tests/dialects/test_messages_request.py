@@ -426,7 +426,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"tool_choice": {"type": "required"}},
         'tool_choice.type must be one of auto, any, tool, none, got "required"',
     ),
-    ("E-167 any", {"tool_choice": {"type": "any"}}, "tool_choice must not be required without tools"),
+    ("E-167 any", {"tool_choice": {"type": "any"}}, "tool_choice.type must not be any without tools"),
     ("E-167 nameless", {"tool_choice": {"type": "tool"}}, "tool_choice.name is required"),
     (
         "E-167 unknown",

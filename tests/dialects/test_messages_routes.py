@@ -556,3 +556,64 @@ def test_any_body(gateway: Gateway, body: dict[str, Any], path: str):
 def test_any_bytes(gateway: Gateway, data: bytes):
     """E-6: what is no JSON object is refused."""
     assert 400 <= refused(gateway, data)[0] < 500
+
+
+ODD = {"type": "object", "properties": {"a": {"type": "zz"}}, "required": ["a"]}
+NO_TYPE = '#/properties/a: type "zz" is none of null, boolean, integer, number, string, array, object'
+TOOL = {"name": "t", "input_schema": {"type": "object"}}
+FORMED = {"output_config": {"format": {"type": "json_schema", "schema": ODD}}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (FORMED, f"output_config.format.schema: {NO_TYPE}"),
+        (
+            {"tools": [{"name": "t", "input_schema": ODD}], "tool_choice": {"type": "any"}},
+            f"tools[0].input_schema: {NO_TYPE}",
+        ),
+        (
+            {"tools": [TOOL, {"name": "u", "input_schema": ODD}], "tool_choice": {"type": "tool", "name": "u"}},
+            f"tools[1].input_schema: {NO_TYPE}",
+        ),
+        ({"tool_choice": {"type": "any"}}, "tool_choice.type must not be any without tools"),
+        (
+            {"tools": [TOOL], "tool_choice": {"type": "tool", "name": "u"}},
+            'tool_choice.name must be the name of a tool that is offered, got "u"',
+        ),
+    ],
+)
+def test_refusals_name_the_fields_of_this_format(gateway: Gateway, fields: dict[str, Any], message: str):
+    """E-177, E-191: what the model finds wrong is told of the field that was sent, counted or answered."""
+    told = (400, "invalid_request_error", message)
+    assert refused(gateway, {**MESSAGES, **fields}) == told
+    assert refused(gateway, {**MESSAGES, **fields}, path=COUNT) == told
+
+
+BROKEN = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "!"}}
+PICTURED = [{"role": "user", "content": [{"type": "text", "text": "Hi"}, BROKEN]}]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": PICTURED, "model": "nope"},
+        {"messages": PICTURED},
+        {"messages": PICTURED, "model": "kimi-k3"},
+        {"messages": PICTURED, "model": "kimi-k3", "temperature": 7, "stop_sequences": 5},
+        {"model": "nope", **FORMED},
+        {"temperature": 7},
+        {"messages": [{"role": "user", "content": "word " * 300_000}], **FORMED},
+    ],
+)
+def test_counting_refuses_as_answering_does(gateway: Gateway, fields: dict[str, Any]):
+    """E-177: the same cause first, in the same words, as the request that asks for an answer."""
+    assert refused(gateway, {**MESSAGES, **fields}, path=COUNT) == refused(gateway, {**MESSAGES, **fields})
+
+
+def test_counting_takes_what_answering_takes(gateway: Gateway):
+    """E-89, E-177: numbers that the model replaces are not looked at, and nobody has to name a limit."""
+    body = {"model": "kimi-k3", "messages": MESSAGES["messages"], "temperature": 9, "max_tokens": "no"}
+    head, document = whole(gateway, body, path=COUNT)
+    assert head.status == 200
+    assert list(document) == ["input_tokens"]

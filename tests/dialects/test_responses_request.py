@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engy_mock.dialects.chat import Chat
+from engy_mock.dialects.errors import judged
 from engy_mock.dialects.responses import Responses
 from engy_mock.dialects.surfaces import V1
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest
@@ -607,7 +608,7 @@ def test_the_body_of_an_agent():
 def test_refusals_name_the_fields_of_this_format(param: str | None, shown: str | None, message: str, told: str):
     """E-191: what the model finds wrong with a chat is told of the field that the client sent."""
     error = InvalidRequest(message, param=param, code="context_length_exceeded")
-    assert json.loads(Responses().error(error, V1, "")) == {
+    assert json.loads(Responses().error(judged(error, V1, "responses"), V1, "")) == {
         "error": {
             "message": told,
             "type": "invalid_request_error",

@@ -131,6 +131,54 @@ def test_wrong(gateway: Gateway, field: str, value: Any, place: list[Any], kind:
     assert (["body", *place], kind) in wrong(chat(gateway, **{field: value}))
 
 
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            {"type": "nonsense"},
+            '#: type "nonsense" is none of null, boolean, integer, number, string, array, object',
+        ),
+        ({"properties": {"a": {"minimum": "x"}}}, '#/properties/a: minimum "x" is not a number'),
+        ({"properties": ["a"]}, '#: properties ["a"] is not an object'),
+        ({"required": "a"}, '#: required "a" is not a list'),
+        ({"properties": {"a": 5}}, "#/properties/a: 5 is not a schema, an object or a boolean"),
+        ({"$ref": "#/nope"}, '#: $ref "#/nope" leads nowhere in this schema'),
+    ],
+)
+def test_a_schema_that_is_none(gateway: Gateway, schema: Any, message: str):
+    """S-50, S-79: what cannot be read in a schema is a wrong value of the field that holds it."""
+    formed = {"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    for fields, place, name in (
+        (formed, ["response_format", "json_schema", "schema"], "response_format.json_schema.schema"),
+        (
+            {"tools": [tool], "tool_choice": "required"},
+            ["tools", 0, "function", "parameters"],
+            "tools[0].function.parameters",
+        ),
+    ):
+        answer = chat(gateway, **fields)
+        assert answer.status == 422
+        found = {"loc": ["body", *place], "msg": f"{name}: {message}", "type": "schema"}
+        assert answer.detail() == [found]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "minimum": 10, "maximum": 1},
+        {"enum": []},
+        {"type": "object", "properties": {"a": False}, "required": ["a"]},
+    ],
+)
+def test_a_schema_that_nothing_fits(gateway: Gateway, schema: Any):
+    """S-79: it is a schema, and the request one that cannot be met."""
+    formed = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    answer = chat(gateway, response_format=formed)
+    assert answer.status == 400
+    assert answer.detail().startswith("response_format.json_schema.schema: #")
+
+
 def test_the_answer(gateway: Gateway):
     """S-51: the fields of a whole answer, and nothing beside them."""
     document = chat(gateway, max_tokens=3).json()

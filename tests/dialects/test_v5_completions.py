@@ -176,6 +176,8 @@ OUT_OF_RANGE: list[tuple[dict[str, Any], str]] = [
     ({"best_of": 1, "n": 2}, "best_of must be at least n, which is 2, got 1"),
     ({"best_of": 0}, "best_of must be at least n, which is 1, got 0"),
     ({"best_of": 2, "stream": True}, "best_of must be at most 1 in a stream, got 2"),
+    ({"prompt": ["a"] * 9, "n": 128}, "n asks for 1152 choices, at most 1024 allowed, got 128"),
+    ({"prompt": ["a"] * 1025}, "prompt asks for 1025 choices, at most 1024 allowed"),
     ({"logprobs": 6}, "logprobs must be at most 5, got 6"),
     ({"logprobs": -1}, "logprobs must be at least 0, got -1"),
     ({"stop": ["1", "2", "3", "4", "5"]}, 'stop must have at most 4 items, got ["1","2","3","4","5"]'),

@@ -69,6 +69,13 @@ WRONG: list[tuple[str, Any, list[Any], str]] = [
     ("metadata", {"a": 1}, ["metadata", "a"], "string_type"),
     ("parallel_tool_calls", 1, ["parallel_tool_calls"], "bool_type"),
     ("stream", "x", ["stream"], "bool_type"),
+    ("store", "x", ["store"], "bool_type"),
+    (
+        "text",
+        {"format": {"type": "json_schema", "schema": {"type": "zz"}}},
+        ["text", "format", "schema"],
+        "schema",
+    ),
     ("previous_response_id", 5, ["previous_response_id"], "string_type"),
 ]
 
@@ -77,6 +84,20 @@ WRONG: list[tuple[str, Any, list[Any], str]] = [
 def test_wrong(gateway: Gateway, field: str, value: Any, place: list[Any], kind: str):
     """S-68: out of range, of a wrong type or missing is 422."""
     assert wrong(respond(gateway, **{field: value})) == [(["body", *place], kind)]
+
+
+def test_a_schema_that_is_none(gateway: Gateway):
+    """S-68, S-79: it is told of the field that was sent, at its own place among the tools."""
+    tools = [WEATHER, {"type": "function", "name": "f", "parameters": {"minimum": "x"}}]
+    answer = respond(gateway, tools=tools, tool_choice={"type": "function", "name": "f"})
+    assert answer.status == 422
+    assert answer.detail() == [
+        {
+            "loc": ["body", "tools", 1, "parameters"],
+            "msg": 'tools[1].parameters: #: minimum "x" is not a number',
+            "type": "schema",
+        }
+    ]
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,7 @@ def test_within(engy):
     assert os.environ["ANTHROPIC_BASE_URL"] == os.environ["SGP_CLIENT_BASE_URL"] == engy.origin
     for name in ("ENGY", "OPENAI", "ANTHROPIC", "SGP"):
         assert os.environ[f"{name}_API_KEY"] == engy.api_key
+    assert os.environ["SGP_ACCOUNT_ID"] == "default"
     assert "a real one" not in os.environ.values()
     assert "another real one" not in os.environ.values()
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -394,7 +395,6 @@ def test_what_content_does_not_depend_on(make, tools):
         {"tools": (Tool(name="f"),)},
         {"tools": (Tool(name="f"),), "tool_choice": ToolChoice(mode="none")},
         {"response_format": ResponseFormat(type="text", schema={"a": 1})},
-        {"parallel_tool_calls": False},
         {"sampling": Sampling(temperature=0.99)},
         {"sampling": Sampling(top_p=0.96)},
         {"sampling": Sampling(top_k=400)},
@@ -416,6 +416,24 @@ def test_what_content_depends_on(change):
 
 
 A_TOOL = Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+
+
+def test_documents_of_many_copies_come_again():
+    """S-52: a schema is hard work, and not done more often than sixteen times for one request."""
+    form = ResponseFormat(type="json_schema", schema={"type": "integer"})
+    made = [choice.text for choice in answers(chat("How many?", response_format=form, copies=40)).choices]
+    assert made[:16] == made[16:32]
+    assert made[:8] == made[32:]
+    assert len(set(made[:16])) > 8
+    assert made[:16] == [c.text for c in answers(chat("How many?", response_format=form, copies=16)).choices]
+
+
+@pytest.mark.parametrize("mode", ["auto", "none"])
+def test_parallel_calls_shape_no_text(mode):
+    """E-13, E-58: whether calls may be parallel leaves an answer alone that makes none."""
+    fields: dict[str, Any] = {"tools": (A_TOOL,), "tool_choice": ToolChoice(mode=mode)}
+    alone = answer(chat("Tell me about tea", parallel_tool_calls=False, **fields))
+    assert alone == answer(chat("Tell me about tea", **fields))
 
 
 @pytest.mark.parametrize(

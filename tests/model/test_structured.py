@@ -789,6 +789,8 @@ MESSAGES = [
         "#: minProperties 5 is above maxProperties 3"),
     ({"type": "object", "required": ["a", "b"], "maxProperties": 1},
         "#: maxProperties 1 is below 2 required"),
+    ({"type": "object", "required": [f"f{number}" for number in range(3000)]},
+        "#: required asks for 3000 values, more than 2000"),
     ({"type": "object", "required": ["a"], "additionalProperties": False},
         '#/additionalProperties: property "a" is required, but not allowed'),
     ({"type": "array", "minItems": 10**9}, "#: minItems 1000000000 asks for more than 2000 values"),

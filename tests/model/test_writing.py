@@ -6,16 +6,18 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engy_mock.model import corpus as corpora
-from engy_mock.model import writing
+from engy_mock.model import prepared, writing
 from engy_mock.model.catalog import Catalog
 from engy_mock.model.distribution import Distribution
-from engy_mock.model.engine import MAX_MADE_UP, Engine
+from engy_mock.model.engine import Engine
+from engy_mock.model.prepared import MAX_MADE_UP
 from engy_mock.model.sampling import Knobs
 from engy_mock.vocabulary.request import ResponseFormat, Sampling, Scoring
 from engy_mock.vocabulary.seeds import Draws, digest
@@ -249,6 +251,26 @@ def test_nothing_goes_on_for_ever(sampling):
     assert (cut.finish_reason, cut.token_ids) == ("length", whole.choices[0].token_ids[:60])
 
 
+@pytest.mark.parametrize(("copies", "share"), [(1, 2048), (8, 2048), (16, 1024), (128, 128), (5000, 16)])
+def test_many_choices_share(copies, share):
+    """S-28: what is made up for one request has a bound, however many choices it asks for."""
+    request = chat("Tea?", copies=copies)
+    assert ENGINE.prepare(request, CATALOG.find("glm-5.2")).most_made_up == share
+
+
+def test_a_share_is_an_end(monkeypatch):
+    """S-27, S-28: a choice without an end of its own has one after its share, unless its limit comes first."""
+    monkeypatch.setattr(prepared, "MAX_MADE_UP_IN_ALL", 10 * 20)
+    endless = Sampling(logit_bias={BUNDLED.end: -100.0}, temperature=2.0, top_p=1.0)
+    fields: dict[str, Any] = {"model": "deepseek-v4.1-flash", "sampling": endless, "copies": 10}
+    shared = answers(chat("Tea?", **fields)).choices
+    limited = answers(chat("Tea?", max_tokens=20, **fields)).choices
+    assert {choice.finish_reason for choice in shared} == {"stop"}
+    assert {choice.finish_reason for choice in limited} == {"length"}
+    assert {len(choice.token_ids) for choice in shared} == {20}
+    assert [choice.token_ids for choice in shared] == [choice.token_ids for choice in limited]
+
+
 def _questions() -> list[str]:
     words = sorted(corpora.bundled().by_word)
     about = [f"{start} {word}{end}" for (start, end), word in zip(_FRAMES * len(words), words[::3], strict=False)]
@@ -398,7 +420,8 @@ def test_models_differ():
 
 _DIGEST = """
 from engy_mock.model.catalog import Catalog
-from engy_mock.model.engine import MAX_MADE_UP, Engine
+from engy_mock.model.engine import Engine
+from engy_mock.model.prepared import MAX_MADE_UP
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Message, RawPrompt, Sampling, Scoring
 from engy_mock.vocabulary.seeds import digest
 CHAT = Conversation(messages=(Message(role="user", text="Tea?"),))

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from engy_mock import MockError, ToolCall, UnmetExpectation
+from engy_mock.books.journal import ELSEWHERE, FIELDS
+from engy_mock.scripting.matchers import MATCHERS
 from tests.scripting.captured import ask
 
 
@@ -120,7 +122,9 @@ def test_unmatched_requests_know_why(engy):
     engy.when(says="Spain").reply("y", times=1)
     turn(engy, "Spain")
     turn(engy, "Spain, once more")
-    assert engy.journal[0].mismatches == ()
+    assert engy.journal[0].mismatches == (
+        "when(says='France', stream=True): last user turn lacks 'France'; stream is False, not True",
+    )
     assert engy.journal.last.mismatches == (
         "when(says='Spain'): it has been used 1 times, which is all",
         "when(says='France', stream=True): last user turn lacks 'France'; stream is False, not True",
@@ -157,6 +161,19 @@ def test_the_journal_reads_well(engy):
     assert [entry.number for entry in engy.journal.where(lambda entry: bool(entry.faults), endpoint="chat")] == [1]
     with pytest.raises(MockError, match=r"where: entries have no 'stauts'. Did you mean 'status'\?"):
         engy.journal.where(stauts=429)
+
+
+def test_words_of_requests_are_known_elsewhere(engy):
+    """Whoever asks entries for the words of `when` is told who knows them."""
+    assert set(ELSEWHERE) == set(MATCHERS) - set(FIELDS)
+    for word, said in {
+        "says": r"engy\.asked\(says=",
+        "key": "account=",
+        "refused": "status=",
+        "header": "headers=",
+    }.items():
+        with pytest.raises(MockError, match=f"entries have no '{word}'. .*{said}"):
+            engy.journal.where(**{word: "x"})
 
 
 def test_a_snapshot_is_the_same_in_every_run(engy):
@@ -230,14 +247,6 @@ def test_what_was_cut_is_not_denied(engy, path):
     assert engy.asked(says="good bye", field={path: "x"}, times=0) == []
 
 
-def test_a_long_body_that_was_refused(engy):
-    """Where nothing was understood, no field is known."""
-    turn(engy, "hello", pad="x" * 300_000, temperature="hot")
-    assert engy.journal.last.status == 400
-    with pytest.raises(MockError, match="nobody knows 'seed' any more"):
-        engy.asked(field={"seed": 5}, times=0)
-
-
 @pytest.fixture
 def forgetful(engy_factory):
     """A mock whose journal keeps three exchanges and has had five."""
@@ -274,6 +283,29 @@ def test_what_is_left_proves_what_it_can(forgetful):
     assert len(forgetful.asked(says="question 4")) == 1
     assert len(forgetful.asked_in_order({"says": "question 2"}, {"says": "question 4"})) == 2
     assert [one.get("dropped") for one in forgetful.journal.snapshot()] == [2, None, None, None]
+
+
+def test_an_index_is_a_number(forgetful):
+    """What had to make room moves no other exchange; slices leave it out."""
+    journal = forgetful.journal
+    assert [journal[number].number for number in (2, 3, 4, -1, -2, -3)] == [2, 3, 4, 4, 3, 2]
+    assert [entry.number for entry in reversed(journal)] == [4, 3, 2]
+    assert [entry.request.last_user_text for entry in journal[3:]] == ["question 3", "question 4"]
+    numbers = [
+        [entry.number for entry in part] for part in (journal[0:4], journal[-2:], journal[:], journal[::-2])
+    ]
+    assert numbers == [[2, 3], [3, 4], [2, 3, 4], [4, 2]]
+    for number in (0, 1, -4, -5):
+        with pytest.raises(
+            IndexError, match=f"no exchange {number % 5} any more: 2 earlier exchanges were dropped"
+        ):
+            journal[number]
+    for number in (5, -6):
+        with pytest.raises(IndexError, match=f"no exchange {number}: there are 5, counted from 0"):
+            journal[number]
+    forgetful.reset()
+    with pytest.raises(IndexError, match="no exchange 0: no request has reached the mock"):
+        forgetful.journal[0]
 
 
 def test_the_room_of_a_journal_is_a_setting(engy):

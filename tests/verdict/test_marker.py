@@ -94,6 +94,43 @@ def test_none(engy):
     ).assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
+def test_further_mocks_are_verified_too(run):
+    """By their own word or by the marker's, unless their own says no, or the test has failed already."""
+    result = run(
+        """
+def test_own(engy_factory):
+    engy_factory(verify=True).when(says="France").reply("Paris.")
+
+@pytest.mark.engy(verify=True)
+def test_marked(engy_factory):
+    engy_factory().when(says="Spain").reply("Madrid.")
+
+@pytest.mark.engy(verify=True)
+def test_beside(engy, engy_factory):
+    engy_factory().when(says="Italy").reply("Rome.")
+
+@pytest.mark.engy(verify=True)
+def test_spared(engy, engy_factory):
+    engy_factory(verify=False).when(says="France").reply("Paris.")
+
+def test_not_asked_for(engy_factory):
+    engy_factory().when(says="France").reply("Paris.")
+
+def test_stopped_by_itself(engy_factory):
+    engy_factory(verify=True).stop()
+
+def test_fails_by_itself(engy_factory):
+    engy_factory(verify=True).when(says="Peru").reply("Lima.")
+    assert "its own" == "reason"
+"""
+    )
+    result.assert_outcomes(passed=6, failed=1, errors=3)
+    for country in ("France", "Spain", "Italy"):
+        result.stdout.fnmatch_lines([f"*UnmetExpectation: when(says='{country}') was never used"])
+    result.stdout.no_fnmatch_line("*Peru*never used*")
+
+
 def test_strict_and_verify_fail_the_test(run):
     """What did not come true fails at the end, with the journal beside it."""
     result = run(

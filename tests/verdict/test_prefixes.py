@@ -3,6 +3,7 @@
 import pytest
 
 from engy_mock import ToolCall, UnmetExpectation
+from engy_mock.vocabulary.request import ThinkingWish
 
 ROLES = {"s": "system", "u": "user", "a": "assistant"}
 
@@ -130,6 +131,44 @@ KEPT = {
 def test_what_has_not_changed_is_left_alone(engy, say, turns):
     for turn in turns:
         say(*turn)
+    engy.check_prompts(keeps_prefix=True)
+
+
+EFFORTS = {
+    "less": ("max", "none", r"from max to off \(the prompts have 3 tokens in common\) since"),
+    "more": ("none", "high", "from off to high"),
+    "other": ("max", "high", "from max to high"),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "said"), EFFORTS.values(), ids=EFFORTS)
+def test_an_effort_that_changes_costs_the_prefix(engy, say, first, second, said):
+    """E-94, E-139: it stands at the beginning of the prompt, so the cache knows nothing any more."""
+    say("s " + "be " * 100, "u one", reasoning_effort=first)
+    say("s " + "be " * 100, "u one", "a x", "u two", reasoning_effort=first)
+    engy.check_prompts(keeps_prefix=True)
+    assert engy.journal.last.usage.cached_tokens > 0
+    say("s " + "be " * 100, "u one", "a x", "u two", "a y", "u three", reasoning_effort=second)
+    assert engy.journal.last.usage.cached_tokens == 0
+    with pytest.raises(UnmetExpectation, match=f"the effort of reasoning has changed {said}"):
+        engy.check_prompts(keeps_prefix=True)
+
+
+def test_an_answer_that_is_begun_costs_the_prefix_of_who_thinks(engy, say):
+    """E-96: nobody thinks before an answer that is begun, and the prompt no longer says how hard to."""
+    say("s " + "be " * 100, "u one", reasoning_effort="max")
+    say("s " + "be " * 100, "u one", "a x", "u two", "a {", reasoning_effort="max")
+    assert engy.journal.last.usage.cached_tokens == 0
+    with pytest.raises(UnmetExpectation, match="has changed from max to off"):
+        engy.check_prompts(keeps_prefix=True)
+
+
+def test_an_effort_that_no_prompt_tells_may_change(engy, say):
+    """Whether a model thinks at all stands at the end of its prompt, where nothing is lost."""
+    model = next(card.id for card in engy.catalog if card.level(ThinkingWish()) == "on")
+    say("s " + "be " * 100, "u one", model=model, reasoning_effort="high")
+    say("s " + "be " * 100, "u one", "a x", "u two", model=model)
+    assert engy.journal.last.usage.cached_tokens > 0
     engy.check_prompts(keeps_prefix=True)
 
 

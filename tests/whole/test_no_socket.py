@@ -376,3 +376,11 @@ def kinds_of_streams():
 def test_an_exchange_ends_the_same(kind):
     """The fate of the client, its bill and the verdict do not depend on the way that it came."""
     assert course(kind, has_socket=False) == course(kind, has_socket=True)
+
+
+@pytest.mark.parametrize("library", ["requests", json, 5])
+def test_a_library_that_is_none_is_named(engy, library):
+    """Whoever asks for a client of another library is told which will do."""
+    for make in (engy.http_client, engy.async_http_client, engy.transport, engy.async_transport):
+        with pytest.raises(MockError, match="is one of the modules httpx2 or httpx, got "):
+            make(library)

@@ -45,6 +45,37 @@ def test_the_end_of_a_block_verifies_where_that_is_asked_for():
         engy.when(says="France").reply("Paris.")
 
 
+def test_a_stop_verifies_where_there_is_no_block():
+    """It does so once for each start; within a block its end does, so that an outage can be told."""
+    engy = EngyMock(verify=True).start()
+    engy.when(says="France").reply("Paris.")
+    with pytest.raises(UnmetExpectation, match="never used"):
+        engy.stop()
+    assert not engy.is_running
+    engy.stop()
+    engy.start()
+    with pytest.raises(UnmetExpectation, match="never used"):
+        engy.stop()
+    inside = EngyMock(verify=True)
+    inside.when(says="France").reply("Paris.")
+    with pytest.raises(UnmetExpectation, match="never used"):
+        inside.stop()
+
+    def stops_in_a_block():
+        with EngyMock(verify=True) as engy:
+            engy.when(says="France").reply("Paris.")
+            engy.stop()
+            raised.append("not yet")
+
+    raised: list[str] = []
+    with pytest.raises(UnmetExpectation, match="never used"):
+        stops_in_a_block()
+    assert raised == ["not yet"]
+    with EngyMock(verify=True) as engy:
+        engy.stop()
+    EngyMock(verify=True).start().stop()
+
+
 def test_words_for_accounts_are_known(engy):
     with pytest.raises(MockError, match=r"an account has no 'balance'. Did you mean 'balance_micro'\?"):
         engy.account(balance=5)

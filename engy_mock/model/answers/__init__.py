@@ -10,8 +10,9 @@ from engy_mock.model.agenda import THINKING_SENTENCES, THINKING_SENTENCES_WITHOU
 from engy_mock.model.answers.composing import Piece, composed
 from engy_mock.model.answers.wishes import Wish, tool_meant, wish_of, without_languages
 from engy_mock.model.corpus import Topic, bundled
-from engy_mock.model.engine import Engine, Prepared
+from engy_mock.model.engine import Engine
 from engy_mock.model.forms import demanded
+from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.generation import Choice, Generation, Reply
 from engy_mock.vocabulary.request import Conversation, ToolChoice
 from engy_mock.vocabulary.seeds import Draws, digest
@@ -56,7 +57,7 @@ def _reply(
     sampling = prepared.request.sampling
     tokens = array("I", prepared.prompts[0].tokens).tobytes()
     knobs = repr((sampling.seed, sampling.temperature))
-    draws = Draws(digest("answer", engine.seed, prepared.card.id, tokens, knobs, copy))
+    draws = Draws(digest("answer", engine.seed, prepared.card.speaker, tokens, knobs, copy))
     text = composed(wish, topic, draws)
     if result is not None:
         text = f"{Piece.quotation(result)}\n\n{text}"

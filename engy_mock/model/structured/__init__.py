@@ -5,7 +5,7 @@ values and `checking` has the last word.
 """
 
 from engy_mock.model.structured.building import document
-from engy_mock.model.structured.trouble import UnusableSchema
+from engy_mock.model.structured.trouble import UnmetSchema, UnusableSchema
 from engy_mock.model.structured.values import JsonValue
 
-__all__ = ["JsonValue", "UnusableSchema", "document"]
+__all__ = ["JsonValue", "UnmetSchema", "UnusableSchema", "document"]

@@ -16,7 +16,7 @@ from engy_mock.model.structured.objects import objects
 from engy_mock.model.structured.reading import Book, read
 from engy_mock.model.structured.schema import Schema
 from engy_mock.model.structured.strings import strings
-from engy_mock.model.structured.trouble import Contradiction, Effort, Exhausted, UnusableSchema
+from engy_mock.model.structured.trouble import Contradiction, Effort, Exhausted, UnmetSchema
 from engy_mock.model.structured.values import KINDS, JsonValue, copied, identity
 from engy_mock.vocabulary.errors import bare
 from engy_mock.vocabulary.seeds import Draws, digest
@@ -54,8 +54,8 @@ class Place:
 def document(schema: object, *, seed: bytes) -> JsonValue:
     """A made-up JSON value that validates against the schema; without a schema, a small object.
 
-    The same schema and seed give the same value everywhere. A schema that cannot be read, that no value fits,
-    or that asks for more than 2,000 values or 10,000 characters in a text raises UnusableSchema.
+    The same schema and seed give the same value everywhere. A schema that cannot be read raises UnusableSchema;
+    one that no value fits, or that asks for more than 2,000 values or 10,000 characters in a text, UnmetSchema.
     """
     book = read({"type": "object"} if schema is None else schema)
     effort = Effort()
@@ -80,7 +80,7 @@ def document(schema: object, *, seed: bytes) -> JsonValue:
     except RecursionError:
         trouble = trouble or Contradiction("#", "nests too deeply to be followed")
     trouble = trouble or Contradiction("#", "no value was found")
-    raise UnusableSchema(trouble.pointer, trouble.reason)
+    raise UnmetSchema(trouble.pointer, trouble.reason)
 
 
 @dataclass(slots=True, kw_only=True)

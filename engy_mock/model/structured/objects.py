@@ -47,6 +47,10 @@ def objects(work: Work, gathered: Gathered, place: Place) -> Iterator[dict[str, 
     schemas = gathered.schemas
     least, most = _sizes(schemas)
     required = tuple(dict.fromkeys(name for schema in schemas for name in schema.required))
+    if len(required) > MOST_VALUES:
+        raise Contradiction(
+            _pointer(schemas, "required"), f"required asks for {len(required)} values, more than {MOST_VALUES}"
+        )
     if len(required) > most:
         raise Contradiction(
             _pointer(schemas, "maxProperties"), f"maxProperties {most} is below {len(required)} required"

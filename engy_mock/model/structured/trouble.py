@@ -15,6 +15,10 @@ class UnusableSchema(ValueError):
         self.reason = reason
 
 
+class UnmetSchema(UnusableSchema):
+    """The schema says what it should, but no value fits it."""
+
+
 class Contradiction(Exception):
     """No value here; perhaps another branch has one."""
 

@@ -15,6 +15,7 @@ from engy_mock.vocabulary.generation import Choice, TokenLogprob
 
 MAX_PAGE = 500
 MAX_SHORT = 200
+MAX_REASONS = 3
 
 _CHUNK = re.compile(rb"([0-9a-f]{1,8})\r\n")
 
@@ -260,7 +261,7 @@ def _detail(house: House, entry: Entry) -> ExchangeDetail:
         body=body,
         body_text=text,
         is_body_cut=entry.is_body_cut,
-        mismatches=list(entry.mismatches),
+        mismatches=list(entry.mismatches[:MAX_REASONS]),
         choices=[] if generation is None else [choice_form(choice) for choice in generation.choices],
         head=None if seen is None else _head(seen).decode("latin-1"),
         writes=None if seen is None else list(_writes(seen)),

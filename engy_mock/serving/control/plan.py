@@ -8,7 +8,7 @@ from pydantic import Field
 
 from engy_mock.dialects import routes
 from engy_mock.gateway.rehearsal import rehearse
-from engy_mock.serving.control.exchanges import ChoiceForm, UsageForm, choice_form
+from engy_mock.serving.control.exchanges import MAX_REASONS, ChoiceForm, UsageForm, choice_form
 from engy_mock.serving.control.form import Form
 from engy_mock.serving.control.house import House, Order
 from engy_mock.vocabulary import json
@@ -84,7 +84,7 @@ def plan(house: House, order: Order) -> Plan:
         model=entry.model,
         error=entry.error,
         rule=entry.rule,
-        mismatches=list(entry.mismatches),
+        mismatches=list(entry.mismatches[:MAX_REASONS]),
         faults=list(entry.faults),
         not_applied=list(entry.not_applied),
         plan=entry.plan,
