@@ -178,7 +178,8 @@ def _explained(
     lines += [f"  {words}" for words in plan.words()] or ["  nothing goes wrong"]
     told: dict[str, Any] = {"failure": failure, "replay": replay}
     seen = item.config.stash.setdefault(_SHRUNK, {}).setdefault((_without_run(item, run), failure), [])
-    met = _kinds(happened(plan, item.stash.get(JOURNAL, ()), names_texts=False))
+    entries: tuple[Entry, ...] = item.stash.get(JOURNAL, ())
+    met = _kinds(happened(plan, entries, names_texts=False))
     cause = next((known for known in seen if known <= met), None)
     found: Shrunk | None = None
     if run.shrink and cause is None and len(seen) < MOST_CAUSES and _may_run_again(item):
