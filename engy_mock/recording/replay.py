@@ -150,7 +150,16 @@ class Player:
             return f"{source}: nothing was recorded, and {what} is asked"
         found = [(_differences(one, question), place) for place, one in enumerate(known)]
         # Another path says more than any number of fields.
-        nearest, place = min(found, key=lambda one: (_weight(one[0]), one[1] in self._played, one[1]))
+        # Of two that are equally near, the one with the same question is meant.
+        nearest, place = min(
+            found,
+            key=lambda one: (
+                *_weight(one[0]),
+                not _asks_the_same(known[one[1]], question),
+                one[1] in self._played,
+                one[1],
+            ),
+        )
         more = f", and {len(nearest) - MAX_SHOWN} more" if len(nearest) > MAX_SHOWN else ""
         number = self._tracks.cassette.exchanges[place].exchange
         return (
@@ -161,6 +170,11 @@ class Player:
 
 def _is_equal(one: Question, other: Question) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in ("method", "path", "query", "meaning"))
+
+
+def _asks_the_same(one: Question, other: Question) -> bool:
+    both = one.request, other.request
+    return both[0] is not None and both[1] is not None and both[0].last_user_text == both[1].last_user_text
 
 
 class Difference(NamedTuple):

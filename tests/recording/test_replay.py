@@ -83,6 +83,7 @@ ASKED = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Two?"}], 
         (['text: "{"', "json: [1]", "json: {}"], "differs in temperature: recorded nothing, asked 0.5"),
         (["json: {model: glm-5.2, messages: {}, temperature: 0.5}"], "differs in temperature"),
         (["json: {model: glm-5.2, temperature: 0.5}"], "differs in temperature"),
+        (["json: {model: glm-5.2, messages: [{role: user, content: One?}], temperature: 0.5}"], "in temperature"),
         (
             ["json: {model: glm-5.2, messages: [{role: user, content: Two?}], temperature: 1, n: 2}"],
             "in temperature",
