@@ -62,17 +62,16 @@ class Entry:
 
     `endpoint` and `surface` say what the call was for, `asked_at` when by the mock's clock, `account` who paid.
     `body` is what the client sent, cut at 256 KiB, and `body_bytes` how long it was; `request` what the service
-    understood, once it did, where a body that was cut has its short fields alone. `status`
-    is 0 where no head was sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the
-    client went away before the end. `rule` names the rules that took part, and `missed` tells why others did
-    not; for that it keeps rules of about `rules_weight` bytes that exchanges before it did not. `faults` are
-    those that changed the answer, `not_applied` those
-    that found no place in it, as scenario files write them; `plan` is the seed, and what stands for all that was
-    decided. `headers` are those of the request that say nothing about who sent it. `weight` is about the memory
-    that it keeps, in bytes. `course` is when what of the answer went out, `line` the connection on which it was
-    asked, where that is known. Of a request that was refused before it was understood `model` is still known, and
-    expectations see what it asked for; `gist` is that where the body was cut, and `is_body_unread` is true where
-    there was none to be read.
+    understood, once it did, where a body that was cut has its short fields alone. `status` is 0 where no head was
+    sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the client went away before
+    the end. `rule` names the rules that took part, and `missed` tells why others did not; for that it keeps rules
+    of about `rules_weight` bytes that exchanges before it did not. `faults` are those that changed the answer,
+    `not_applied` those that found no place in it, as scenario files write them, and parts of a reply that found
+    none; `plan` is the seed, and what stands for all that was decided. `headers` are those of the request that say
+    nothing about who sent it. `weight` is about the memory that it keeps, in bytes. `course` is when what of the
+    answer went out, `line` the connection on which it was asked, where that is known. Of a request that was
+    refused before it was understood `model` is still known, and expectations see what it asked for; `gist` is that
+    where the body was cut, and `is_body_unread` is true where there was none to be read.
     """
 
     number: int

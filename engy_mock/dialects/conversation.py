@@ -117,4 +117,4 @@ def _tool_call(call: CallForm) -> ToolCall:
         json.read(arguments)
     except ValueError:
         arguments = "{}"
-    return ToolCall(name=call["function"]["name"], arguments=arguments, id=call.get("id"))
+    return ToolCall(call["function"]["name"], arguments, call_id=call.get("id"))

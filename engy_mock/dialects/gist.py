@@ -122,7 +122,9 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
     arguments = said.get("arguments", said.get("input"))
     if not isinstance(arguments, str):
         arguments = "{}" if arguments is None else json.text(arguments)
-    return ToolCall(name if isinstance(name, str) else "", arguments, id_ if isinstance(id_, str) else None)
+    return ToolCall(
+        name if isinstance(name, str) else "", arguments, call_id=id_ if isinstance(id_, str) else None
+    )
 
 
 def _tool(tool: Mapping[str, Any]) -> Tool:

@@ -140,7 +140,7 @@ def _answer(content: str | Sequence[TextBlock | UseBlock | ThoughtBlock]) -> Mes
         text="".join([block["text"] for block in content if block["type"] == "text"]),
         tool_calls=tuple(
             [
-                ToolCall(name=block["name"], arguments=json.text(block["input"]), id=block["id"])
+                ToolCall(block["name"], json.text(block["input"]), call_id=block["id"])
                 for block in content
                 if block["type"] == "tool_use"
             ]

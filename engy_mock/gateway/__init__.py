@@ -39,6 +39,7 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
+from engy_mock.scripting.reach import tellable
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
@@ -64,7 +65,8 @@ _what = lru_cache(maxsize=64)(digest)
 class Gateway:
     """One pretend service with its state; every method may be called from any thread.
 
-    `annex` opens a second door to it, and gives its address; None where there is only one. `replay` knows what was
+    `annex` opens a second door to it, and gives its address; None where there is only one. `heads` is called when
+    heads are going to be looked at, before the first of them comes. `replay` knows what was
     recorded, and answers before the model does.
     """
 
@@ -81,6 +83,7 @@ class Gateway:
     scenes: Scenes = field(init=False)
     defects: list[BaseException] = field(default_factory=list)
     annex: Callable[[], str] | None = None
+    heads: Callable[[], None] | None = None
     replay: "Replay | None" = None
     _speaker: Speaker = field(init=False)
     _direction: Direction = field(init=False)
@@ -95,7 +98,7 @@ class Gateway:
         self.accounts = self._new_accounts()
         self.records = Records(self.seed)
         self.scenes = Scenes(self)
-        self.script = Script(now=self.now, more=self.scenes.stage.rules)
+        self.script = Script(now=self.now, more=self.scenes.stage.rules, expect=self.expect_heads)
         self._direction = Direction(self)
         engine = Engine(self.catalog, self.seed)
         self._speaker = Speaker(self, engine)
@@ -152,6 +155,11 @@ class Gateway:
     def looks_at_heads(self) -> bool:
         """Whether anything may happen before a body is read."""
         return bool(self.script.early_rules())
+
+    def expect_heads(self) -> None:
+        """Let whoever serves load what it needs to look at heads."""
+        if self.heads is not None:
+            self.heads()
 
     def before_body(self, call: Call, note: Callable[[Entry], None] | None = None) -> Doorstep | None:
         """What happens before the body of a call is read; None for nothing, as is usual.
@@ -294,19 +302,25 @@ class Gateway:
     def _scripted(self, exchange: Exchange, found: Chosen, understood: Understood, asked: Asked) -> Iterator[Step]:
         """An answer with what rules dictate, and with their faults; raises the refusal of a rule."""
         answer = found.answer
+        vain: tuple[str, ...] = ()
         said: Generation | ApiError
         if isinstance(answer, Refusal):
             said = answer.error(hurries=self.settings.hurries_retries)
         elif answer is not None:
+            # What it says in vain is told like a fault that changes nothing.
+            answer, vain = tellable(answer, asked.endpoint, asked.surface)
             said = self._speaker.dictated(understood, answer)
         else:
             said = self._speaker.made_up(understood)
         if isinstance(said, Generation):
             said = self._speaker.remembered(said, understood, exchange.account)
         if found.faults:
-            return self._direction.marred(exchange, said, found, asked)
+            steps = self._direction.marred(exchange, said, found, asked)
+            exchange.entry.not_applied += vain
+            return steps
         if isinstance(said, ApiError):
             raise said
+        exchange.entry.not_applied = vain
         said = with_call_ids(said, exchange.entry.request_id)
         return exchange.told(said, self.settings, self.clock.now())
 

@@ -85,15 +85,8 @@ class Direction:
         return not (self._mocked.settings.scenario_header and SCENARIO in call.headers)
 
     def chosen(self, asked: Asked, entry: Entry) -> Chosen | None:
-        """What the rules say to a call; raises ApiError for a scenario that there is not."""
-        aside: Stage | None = None
-        name = asked.headers.get(SCENARIO)
-        if name is not None and asked.refused is None and self._mocked.settings.scenario_header:
-            check_choice(name, self._mocked.settings.scenario_header)
-            try:
-                aside = self._mocked.scenes.aside(name)
-            except MockError as error:
-                raise InvalidRequest(f"{SCENARIO}: {error}") from None
+        """What the rules say to a call; raises InvalidRequest for a scenario that it cannot ask for."""
+        aside = self._aside(asked)
         more = () if aside is None else aside.rules()
         found = self._mocked.script.choose(asked, identity(entry), more)
         if asked.refused is None:
@@ -108,6 +101,19 @@ class Direction:
         if asked.refused is None and (found is None or found.answering is None):
             self._miss(asked, entry)
         return found
+
+    def _aside(self, asked: Asked) -> Stage | None:
+        """The scenario that a call asks for, where that is allowed; what has been refused is not refused again."""
+        name, allowed = asked.headers.get(SCENARIO), self._mocked.settings.scenario_header
+        if name is None or not allowed:
+            return None
+        try:
+            check_choice(name, allowed)
+            return self._mocked.scenes.aside(name)
+        except (InvalidRequest, MockError) as error:
+            if asked.refused is not None:
+                return None
+            raise error if isinstance(error, InvalidRequest) else InvalidRequest(f"{SCENARIO}: {error}") from None
 
     def _keep(self, rules: tuple[Rule, ...], found: Chosen | None, entry: Entry) -> None:
         """Let an entry know its rules, and what of them is kept for it alone: phases have new ones each time."""
@@ -231,7 +237,7 @@ def with_call_ids(generation: Generation, request_id: str) -> Generation:
                 tool_calls=tuple(
                     call
                     if call.id is not None
-                    else replace(call, id="call_" + hex_id(24, "call", request_id, choice.index, place))
+                    else call.changed(id="call_" + hex_id(24, "call", request_id, choice.index, place))
                     for place, call in enumerate(choice.tool_calls)
                 ),
             )

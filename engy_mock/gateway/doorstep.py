@@ -17,7 +17,7 @@ from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import told
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Rule
+from engy_mock.scripting.rules import Rule, rates_of
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.seeds import digest, hex_id
@@ -58,9 +58,9 @@ def met(
         return None
     asked = asked_of(call, route)
     request_id = mocked.identities.next(digest("head", call.method, call.path, call.query), call, Body(b""))
-    invites = True
+    invites, rates = True, rates_of(request_id.encode())
     for rule in mocked.script.early_rules():
-        if rule.is_used_up or not rule.fits(asked, {}) or rule.is_spared(request_id.encode()):
+        if rule.is_used_up or not rule.fits(asked, {}) or rule.is_spared(rates):
             continue
         for own in rule.faults:
             occasion = Occasion(asked=asked, identity=request_id.encode(), rule=rule.name, now=mocked.now())

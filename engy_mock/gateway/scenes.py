@@ -13,6 +13,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.settings import checked as settled
 from engy_mock.model.cards import ModelCard, Prices
 from engy_mock.model.catalog import Catalog
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.library import Library
 from engy_mock.scripting.stage import Scene, Stage
 from engy_mock.vocabulary.errors import MockError, did_you_mean
@@ -31,6 +32,10 @@ class Mocked(Protocol):
 
     def now(self) -> float:
         """Unix time on the mock's clock."""
+        ...
+
+    def expect_heads(self) -> None:
+        """A rule is going to act before bodies are read."""
         ...
 
 
@@ -63,6 +68,8 @@ class Scenes:
         for part in parts:
             self.check(part)
             self.stage.check(part)
+        if any(is_early(rule.faults) for part in parts for rule in part.all_rules):
+            self._mocked.expect_heads()
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
 
@@ -91,11 +98,20 @@ class Scenes:
             raise MistakenFile(tuple(found))
 
     def aside(self, name: str) -> Stage:
-        """A scenario that only some requests ask for, with all that it includes; raises MockError."""
+        """A scenario that only some requests ask for, with all that it includes.
+
+        Raises MockError for one that there is not, and for what it takes more than an answer to make true.
+        """
         stage = self._aside.get(name)
         if stage is None:
             stage = Stage(self._mocked.now, lambda: None)
             for part in self.library.with_included(self.library.find(name)):
+                common = beyond_rules(part)
+                if common:
+                    raise MockError(
+                        f"scenario {part.name} has {' and '.join(common)}, which are the same for all requests:"
+                        " one alone cannot ask for it"
+                    )
                 stage.begin(part)
             stage = self._aside.setdefault(name, stage)
         return stage
@@ -150,6 +166,13 @@ class Scenes:
 
     def _card(self, model: str) -> ModelCard:
         return next(card for card in self._mocked.catalog if card.id == model)
+
+
+def beyond_rules(scenario: "Scenario") -> list[str]:
+    """What a scenario changes about the mock itself, by its keys: there is no such thing for one request alone."""
+    models = [*scenario.models, *(model for phase in scenario.phases for model in phase.models)]
+    parts = {"settings": scenario.settings, "account": scenario.account, "models": models}
+    return [key for key, said in parts.items() if said]
 
 
 def _changed(card: ModelCard, form: "ModelForm") -> ModelCard:

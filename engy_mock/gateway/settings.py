@@ -112,6 +112,7 @@ def checked(name: str, value: object) -> Any:
         raise MockError(f"there is no setting {name!r:.80}.{hint}")
     adapter = _adapter(name)
     value = frozenset(value) if isinstance(value, set) else value
+    value = list(value) if isinstance(value, tuple) else value
     try:
         return _named(name, _read(adapter, value))
     except ValidationError as error:

@@ -134,7 +134,10 @@ def chosen(faults: Iterable[tuple[Fault, Occasion]]) -> Trouble:
         if _is_out_of_place(own, occasion):
             idle.append(told(own))
             continue
-        for one in _settled(own, occasion, MAX_DEPTH):
+        ones = list(_settled(own, occasion, MAX_DEPTH))
+        if not ones and not own.spares:
+            idle.append(told(own))
+        for one in ones:
             if _is_out_of_place(one, occasion):
                 idle.append(told(own))
             else:

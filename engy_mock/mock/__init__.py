@@ -213,13 +213,11 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
 
     def start(self) -> Self:
         """Serve; returns when clients can connect."""
-        from engy_mock.serving.server import is_loopback, listen
+        from engy_mock.serving.server import is_loopback, listen, load_for_heads
         from engy_mock.serving.thread import ServerThread
 
         if self._thread is not None:
-            raise MockError(
-                f"this EngyMock serves already, at {self.base_url}: enter it once, or make another one"
-            )
+            raise MockError(f"this EngyMock serves already, at {self.base_url}: enter it once, or make another")
         if self._has_control and self._control_token is None and not is_loopback(self._host):
             raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
@@ -229,8 +227,10 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
 
             security = context(tls, self._seed, self._host)
         listener = listen(self._host, self._wanted_port)
-        scheme = "http" if tls is None else "https"
-        shell, factory = self._serving_shell(), self._loop_factory
+        shell, factory, scheme = self._serving_shell(), self._loop_factory, "http" if tls is None else "https"
+        self.gateway.heads = load_for_heads
+        if self.gateway.looks_at_heads:
+            load_for_heads()
         thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
         thread.start()
         self._thread = thread
@@ -244,7 +244,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         With `verify` it raises UnmetExpectation as `verify()` does; in a `with` block the end of that does.
         """
         thread, self._thread = self._thread, None
-        self.gateway.annex = None
+        self.gateway.annex = self.gateway.heads = None
         self.gateway.break_off()
         if thread is not None:
             thread.stop()

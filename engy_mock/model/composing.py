@@ -211,4 +211,4 @@ def _fitted(call: ToolCall, tokenizer: Tokenizer, left: int) -> tuple[ToolCall |
         return call, whole
     if left <= name:
         return None, left
-    return replace(call, arguments=tokenizer.begun(arguments[: left - name])), left
+    return call.changed(arguments=tokenizer.begun(arguments[: left - name])), left

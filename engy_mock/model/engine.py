@@ -253,7 +253,7 @@ class Engine:
         if filled is None:
             filled = opening.documents[key] = form.filled(digest("document", key))
         if form.tool is not None:
-            return parts.followed_by(calls=(ToolCall(name=form.tool, arguments=filled),))
+            return parts.followed_by(calls=(ToolCall(form.tool, filled),))
         return parts.followed_by(text=tokenizer.encode(filled))
 
     def _form(self, prepared: Prepared) -> Form | None:

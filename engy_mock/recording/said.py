@@ -89,7 +89,7 @@ class Said:
         """The calls of tools, whole."""
         return tuple(
             [
-                ToolCall(call["name"], call["arguments"] or "{}", call["id"] or None)
+                ToolCall(call["name"], call["arguments"] or "{}", call_id=call["id"] or None)
                 for _, call in sorted(self.calls.items())
             ]
         )

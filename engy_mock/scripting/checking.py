@@ -12,6 +12,9 @@ from engy_mock.vocabulary.errors import did_you_mean, quoted
 DOES = ("reply", "refuse", "let_through", "faults", "delay", "pace")
 """The keys by which a rule does something; it needs one."""
 
+MAX_MISTAKES = 100
+"""So many keys that are wrong are told of one file."""
+
 HARMLESS = "cache-cold"
 """A fault that may befall any request, in the place of one that cannot be read."""
 
@@ -26,11 +29,15 @@ def checked(sheet: Sheet, mistakes: Mistakes) -> ScenarioForm:
         return ScenarioForm.model_validate(sheet.value)
     except ValidationError as error:
         places: list[Place] = []
-        for found in error.errors(include_url=False):
+        for found in error.errors(include_url=False)[:MAX_MISTAKES]:
             # Tags of forms stand in angle brackets; they are no part of the file.
             place: Place = tuple(step for step in found["loc"] if not str(step).startswith("<"))
             mistakes.add(place, _complaint(found, place))
             places.append(place)
+        more = error.error_count() - MAX_MISTAKES
+        if more > 0:
+            # To look at what is right of such a file takes longer than anybody waits.
+            raise MistakenFile((*mistakes.told, f"{sheet.source}: and {more} mistakes more")) from None
     sound: dict[Any, Any] = sheet.value
     for place in places:
         sound = _without(sound, place)
@@ -80,8 +87,12 @@ def _complaint(found: Any, place: Place) -> str:
     if kind == "missing":
         return f"{last} is missing"
     message = found["msg"][:1].lower() + found["msg"][1:]
+    if kind == "string_pattern_mismatch":
+        message = "a name has lower case letters, digits, and hyphens between them"
     hint = ""
     if kind == "literal_error" and isinstance(found["input"], str):
         expected = [word.strip(" '") for word in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
         hint = did_you_mean(found["input"], expected)
-    return f"{quoted(found['input'])} is not allowed: {message}{'.' + hint if hint else ''}"
+    # A number in quotes is a text, and looks like one.
+    said = f"'{quoted(found['input'])}'" if isinstance(found["input"], str) else quoted(found["input"])
+    return f"{said} is not allowed: {message}{'.' + hint if hint else ''}"

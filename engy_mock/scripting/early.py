@@ -1,6 +1,6 @@
 """What happens before the body of a request is read, so that a rule can look at the head alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,3 +28,8 @@ class Early(Fault):
         if hidden:
             return f"it acts before the body is read, so that {' and '.join(hidden)} cannot be looked at"
         return super().misfit(words)
+
+
+def is_early(faults: Iterable[Fault]) -> bool:
+    """Whether one of these acts before the body is read."""
+    return any(isinstance(own, Early) for own in faults)

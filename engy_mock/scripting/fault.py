@@ -26,12 +26,19 @@ from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.events import Event
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.limits import Limits
+from engy_mock.vocabulary.text import unsendable
 from engy_mock.vocabulary.wire import Step
 
-Count = Annotated[int, Limits(ge=0)]
+MOST = 10**9
+"""So far anybody counts: what takes memory or work has a bound of its own."""
+
+Count = Annotated[int, Limits(ge=0, le=MOST)]
 """A number of pieces, requests or bytes."""
 
-Seconds = Annotated[float, Limits(ge=0)]
+Some = Annotated[int, Limits(ge=1, le=MOST)]
+"""The same, and one at least."""
+
+Seconds = Annotated[float, Limits(ge=0, le=MOST)]
 """A span of mock time."""
 
 LONGEST = 600
@@ -60,7 +67,9 @@ class Fault:
     named is all, None is both forms. With `is_free` an
     answer is not charged for although it ended, since it never was one. With `swaps_form` a stream is told as a
     whole answer and the other way round; with `runs_on` an answer goes on although its client has left, and is
-    charged in full. The events of a refusal are shown to kinds that take them only; its steps to all. Each method
+    charged in full. One that `spares` requests leaves some of those alone that it is for: it waits for a count, a
+    time, a crowd, or what such a server does not take; of any other kind that does nothing the journal tells.
+    The events of a refusal are shown to kinds that take them only; its steps to all. Each method
     leaves things as they are until a kind says otherwise.
     """
 
@@ -73,6 +82,7 @@ class Fault:
     takes_refusals: ClassVar[bool] = False
     swaps_form: ClassVar[bool] = False
     runs_on: ClassVar[bool] = False
+    spares: ClassVar[bool] = False
 
     rate: Share = 1.0
 
@@ -125,11 +135,13 @@ def fault(
     refusals: bool = False,
     swaps: bool = False,
     runs_on: bool = False,
+    spares: bool = False,
 ) -> Callable[[type[Kind]], type[Kind]]:
     """Make a class a kind of this name; its annotated fields are the parameters."""
 
     def named(own: type[Kind]) -> type[Kind]:
         made = dataclass(frozen=True)(own)
+        made.__init__ = _checking_names(made)  # type: ignore[method-assign]
         made.kind = kind
         made.endpoints = frozenset(endpoints)
         made.surfaces = frozenset(surfaces)
@@ -138,6 +150,7 @@ def fault(
         made.takes_refusals = refusals
         made.swaps_form = swaps
         made.runs_on = runs_on
+        made.spares = spares
         made.summary = " ".join((own.__doc__ or "").split())
         made.__doc__ = _help(made, own.__doc__ or "")
         made.__signature__ = _Signature()  # type: ignore[attr-defined]  # what inspect looks for
@@ -145,6 +158,24 @@ def fault(
         return made
 
     return named
+
+
+def _checking_names(kind: type[Fault]) -> Callable[..., None]:
+    """What makes a fault, which knows the nearest right spelling of a parameter."""
+    make, known = kind.__init__, tuple(field.name for field in fields(kind))
+
+    def make_named(self: Fault, *values: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in known:
+                raise WrongParameter(name, _unknown(kind.kind, name, known))
+        make(self, *values, **parameters)
+
+    return make_named
+
+
+def _unknown(kind: str, name: object, known: Sequence[str]) -> str:
+    hint = did_you_mean(str(name), tuple(known)) or f" It takes {', '.join(known)}."
+    return f"{kind}: unknown parameter {name!r:.80}.{hint}"
 
 
 def _help(kind: type[Fault], told: str) -> str:
@@ -254,14 +285,26 @@ def check(made: Fault) -> None:
 def _check_value(kind: type[Fault], name: str, adapter: Any, value: object) -> None:
     from pydantic import ValidationError
 
+    word = parameter(name)
+    half = unsendable(value)
+    if half is not None:
+        said = f"{word} has half a surrogate pair, which nobody can send: {half!r:.80}"
+        raise WrongParameter(word, f"{kind.kind}: {said}")
     try:
         adapter.validate_python(value)
     except ValidationError as error:
-        found = error.errors(include_url=False)[0]
-        word = parameter(name)
-        hint = _nearest(found, value)
-        message = f"{kind.kind}: {word} is {value!r:.80}: {_lowered(found['msg'])}{hint}"
+        errors = error.errors(include_url=False)
+        message = f"{kind.kind}: {word} is {value!r:.80}: {_said(errors)}{_nearest(errors[0], value)}"
         raise WrongParameter(word, message) from None
+
+
+def _said(errors: Sequence[Any]) -> str:
+    """What is wrong with a value: where it may be of several forms, what is wrong with it as each of them."""
+    place = errors[0]["loc"]
+    is_form = bool(place) and isinstance(place[-1], str)
+    forms = [found for found in errors if found["loc"][:-1] == place[:-1]] if is_form else errors[:1]
+    first, *more = dict.fromkeys(found["msg"] for found in forms)
+    return _lowered(" or ".join([first, *(message.removeprefix("Input should be ") for message in more)]))
 
 
 def _nearest(found: Any, value: object) -> str:
@@ -325,8 +368,7 @@ def wrong_parameters(own: type[Fault], parameters: Mapping[str, Any]) -> Iterato
     names = {parameter(field.name): field for field in fields(own)}
     for name, value in parameters.items():
         if name not in names:
-            hint = did_you_mean(str(name), tuple(names)) or f" It takes {', '.join(names)}."
-            yield WrongParameter(str(name), f"{kind}: unknown parameter {name!r:.80}.{hint}")
+            yield WrongParameter(str(name), _unknown(kind, name, tuple(names)))
             continue
         try:
             _check_value(own, names[name].name, checkers[names[name].name], value)

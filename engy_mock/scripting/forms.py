@@ -3,18 +3,28 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from engy_mock.scripting.fault import LONGEST
 from engy_mock.scripting.library import MAX_NAME
 from engy_mock.scripting.matchers import Endpoint
+from engy_mock.scripting.refusals import MAX_HINT
+from engy_mock.scripting.sayings import MAX_COUNT
 from engy_mock.vocabulary.generation import FinishReason
+
+
+def told(**schema: Any) -> WithJsonSchema:
+    """What the JSON Schema says of a value whose bounds are looked at later, with words of their own."""
+    return WithJsonSchema(schema)
+
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0)]
 Times = Annotated[int, Field(ge=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
-Tokens = Annotated[int, Field(ge=0)]
+Tokens = Annotated[int, Field(ge=0), told(type="integer", minimum=0, maximum=MAX_COUNT)]
+Logprob = Annotated[float, told(type="number", minimum=-100, maximum=0)]
+Hint = Annotated[float, told(type="number", minimum=0, exclusiveMaximum=MAX_HINT)]
 Window = Annotated[int, Field(ge=1)]
 StatusCode = Annotated[int, Field(ge=400, le=599)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=MAX_NAME)]
@@ -98,7 +108,7 @@ class ReplyForm(Form):
     usage: UsageForm | None = None
     """Token counts that stand for the real ones."""
 
-    logprobs: dict[str, float] = Field(default_factory=dict)
+    logprobs: dict[str, Logprob] = Field(default_factory=dict)
     """Log probabilities by the text of a token, -100 to 0; other tokens get those of the model."""
 
     response: Any = None
@@ -117,7 +127,7 @@ class RefuseForm(Form):
     message: str | None = None
     """What is said; left out, it is what the service says."""
 
-    retry_after: float | str | None = None
+    retry_after: Hint | str | None = None
     """When to try again, in seconds, sent as it is written; left out, tests do not have to wait."""
 
     headers: dict[str, str] = Field(default_factory=dict)
@@ -173,7 +183,7 @@ class RuleForm(Form):
     delay: Annotated[float, Field(ge=0, le=LONGEST)] | None = None
     """Seconds of mock time before the first byte."""
 
-    pace: Annotated[float, Field(gt=0)] | None = None
+    pace: Annotated[float, Field(gt=0), told(type="number", minimum=1 / LONGEST)] | None = None
     """Pieces of the answer a second, in mock time."""
 
     reply: (

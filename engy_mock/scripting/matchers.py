@@ -10,8 +10,10 @@ from typing import Any, Literal, TypedDict, get_args
 
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.needles import Needles
+from engy_mock.scripting.reach import contradiction
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.request import GenerationRequest, Message
+from engy_mock.vocabulary.text import unsendable
 
 Endpoint = Literal[
     "chat", "completions", "messages", "responses", "inference", "models", "count_tokens", "records"
@@ -183,6 +185,11 @@ def conditions(
             hint = did_you_mean(word, tuple(MATCHERS)) or f" Known are {', '.join(MATCHERS)}."
             raise MockError(f"unknown matcher {word!r:.80}.{hint}")
         _check(word, value)
+    reason = contradiction(words, len(functions))
+    if reason is not None:
+        raise MockError(f"when() can never fit: {reason}")
+    for word, value in words.items():
+        known = MATCHERS[word]
         for one in value.items() if word in MAPPED else (value,):
             made.append(Condition(word, one, _bound(known, one), _mark(word, one)))
     for function in functions:
@@ -290,6 +297,9 @@ def _check(word: str, value: object) -> None:
     if not isinstance(value, types):
         names = " or ".join(kind.__name__ for kind in types)
         raise MockError(f"{word}= takes {names}, got {value!r:.80}")
+    half = None if word == "header" else unsendable(value)
+    if half is not None:
+        raise MockError(f"{word}= has half a surrogate pair, which is in no request: {half!r:.80}")
     if word == "refused" and (isinstance(value, bool) or not 400 <= value <= 599):  # type: ignore[operator]
         raise MockError(f"refused= takes a status from 400 to 599, got {value!r:.80}")
     for name, wanted in value.items() if isinstance(value, Mapping) else ():
@@ -297,6 +307,8 @@ def _check(word: str, value: object) -> None:
             raise MockError(f"{word}= takes texts as keys, got {name!r:.80}")
         if word == "header":
             _check_header(name, wanted)
+        elif "" in name.split("."):
+            raise MockError(f"field= takes paths like messages.0.role: {name!r:.80} has an empty step")
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(

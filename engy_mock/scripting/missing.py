@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.matchers import MATCHERS, Condition
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Chosen, Rule
+from engy_mock.scripting.rules import Chosen, Rule, rates_of
 from engy_mock.vocabulary.errors import quoted
 
 
@@ -71,7 +71,7 @@ def _in_the_way(rule: Rule, place: int, rules: Sequence[Rule], chosen: Chosen) -
 
 def _eliminated(rule: Rule, asked: Asked, identity: bytes, kept: Collection[str]) -> str:
     """What is left as a reason where nothing else is."""
-    if rule.is_spared(identity):
+    if rule.is_spared(rates_of(identity)):
         return "its rate spares this request"
     left = []
     for condition in rule.conditions:

@@ -9,9 +9,10 @@ import yaml
 
 from engy_mock.vocabulary import files
 from engy_mock.vocabulary.errors import MockError, quoted
+from engy_mock.vocabulary.text import is_sendable, paired
 
 MAX_BYTES = 1024 * 1024
-MAX_NODES = 10_000
+MAX_NODES = 50_000
 """How many values a file may have."""
 
 MAX_DEPTH = 16
@@ -88,10 +89,14 @@ BY_HAND = Bounds()
 
 @dataclass(slots=True)
 class _Room:
-    """How much more a file may have, and which of its values have been met."""
+    """How much more a file may have, and which of its values have been met.
+
+    In JSON two escapes may make one character of a pair, in YAML there are none.
+    """
 
     nodes: int
     depth: int
+    has_pairs: bool = False
     met: set[int] = field(default_factory=set)
 
 
@@ -142,11 +147,11 @@ def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY
         loader = _Loader(text, source) if bounds == BY_HAND else _QuickLoader(text)
         node = loader.get_single_node()
         if node is not None:
-            _walk(node, (), sheet, _Room(bounds.nodes, bounds.depth))
+            _walk(node, (), sheet, _Room(bounds.nodes, bounds.depth, is_json))
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise MockError(f"{source}{_where(error)}: {_what(error)}") from None
+        raise MockError(f"{source}{_where(error, text)}: {_what(error)}") from None
     except RecursionError:
         raise MockError(f"{source}: nested deeper than {bounds.depth} levels") from None
     finally:
@@ -184,7 +189,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
     if isinstance(node, yaml.ScalarNode):
-        _check_word(node, sheet.at(path))
+        _check_word(node, sheet.at(path), room)
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
             _walk(item, (*path, place), sheet, room)
@@ -194,7 +199,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
             at = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise MockError(f"{sheet.source}, line {at}: a key must be a word")
-            _check_word(key, f"{sheet.source}, line {at}")
+            _check_word(key, f"{sheet.source}, line {at}", room)
             if key.value in seen:
                 first = seen[key.value]
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
@@ -203,8 +208,10 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
             _walk(value, (*path, key.value), sheet, room)
 
 
-def _check_word(node: yaml.ScalarNode, place: str) -> None:
-    """Raise MockError for a number that is too long, and for a word whose tag says what it is not: `!!int x`."""
+def _check_word(node: yaml.ScalarNode, place: str, room: _Room) -> None:
+    """Raise MockError for half a surrogate pair, a number that is too long, and a tag that lies: `!!int x`."""
+    if not is_sendable(paired(node.value) if room.has_pairs else node.value):
+        raise MockError(f"{place}: half a surrogate pair, which is no character: {quoted(node.value)}")
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in CHECKED:
         return
@@ -217,11 +224,17 @@ def _check_word(node: yaml.ScalarNode, place: str) -> None:
         raise MockError(f"{place}: {quoted(node.value)} is no {kind}") from None
 
 
-def _where(error: yaml.YAMLError) -> str:
+def _where(error: yaml.YAMLError, text: str) -> str:
+    if isinstance(error, yaml.reader.ReaderError):
+        return f", line {text.count(chr(10), 0, error.position) + 1}"
     mark = getattr(error, "problem_mark", None)
     return "" if mark is None else f", line {mark.line + 1}"
 
 
 def _what(error: yaml.YAMLError) -> str:
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "not valid YAML"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"the character {quoted(chr(error.character))} is not allowed in YAML but as an escape"
+    said = getattr(error, "problem", None) or "not valid YAML"
+    if said == "but found another document":
+        return "a second document begins here: a file has one"
     return quoted(str(said))

@@ -1,11 +1,12 @@
 """How fast an answer comes: what a rule says of time, and no fault of anybody."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from engy_mock.scripting.fault import LONGEST, Fault
 from engy_mock.scripting.fault import Pause as Span
+from engy_mock.scripting.reach import PAGES
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.events import Event, Pause, Piece
 from engy_mock.vocabulary.wire import Step, Wait
@@ -40,6 +41,10 @@ class Pace(Fault):
             raise MockError(f"pace must be above 0 pieces a second, got {self.per_second!r}")
         if self.per_second * LONGEST < 1:
             raise MockError(f"pace must be at least one piece in {LONGEST} seconds, got {self.per_second!r}")
+
+    def misfit(self, words: Mapping[str, Any]) -> str | None:
+        """A page has no pieces."""
+        return "no pieces are told there" if words.get("endpoint") in PAGES else super().misfit(words)
 
     def __call__(self, events: Iterator[Event]) -> Iterator[Event]:
         """A pause before each piece."""

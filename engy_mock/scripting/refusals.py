@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from engy_mock.vocabulary import errors
 from engy_mock.vocabulary.errors import ApiError, MockError
+from engy_mock.vocabulary.text import is_sendable
 
 CAUSES: dict[int, tuple[type[ApiError], str]] = {
     400: (errors.InvalidRequest, "the request is invalid"),
@@ -70,9 +72,12 @@ class Refusal:
                     f"retry_after takes a finite number of seconds from 0 or a text, got {self.retry_after!r:.80}"
                 )
             _check_header("Retry-After", in_seconds(self.retry_after))
+            written = next((name for name in self.headers if name.lower() == "retry-after"), None)
+            if written is not None:
+                raise MockError(f"retry_after= and headers= both say {written}: one of them has to go")
         for word in ("message", "type", "code", "param"):
             text = getattr(self, word)
-            if text is not None and (not isinstance(text, str) or not _is_text(text)):
+            if text is not None and (not isinstance(text, str) or not is_sendable(text)):
                 raise MockError(f"{word}= takes a text, got {text!r:.80}")
 
     def error(self, *, hurries: bool) -> ApiError:
@@ -108,7 +113,8 @@ def in_seconds(seconds: float | str) -> str:
     """A hint in seconds as a header has it; a text as it is written."""
     if isinstance(seconds, str):
         return seconds
-    return str(int(seconds)) if seconds == int(seconds) else f"{seconds:.6f}".rstrip("0")
+    # As a decimal, since no header has an exponent.
+    return str(int(seconds)) if seconds == int(seconds) else f"{Decimal(f'{seconds:.15g}'):f}"
 
 
 def _check_header(name: object, value: object) -> None:
@@ -119,10 +125,6 @@ def _check_header(name: object, value: object) -> None:
         raise MockError(f"header {name!r} frames the answer: it is not for a rule to set")
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
         raise MockError(f"header {name!r}: {value!r:.80} has characters that no header may have")
-
-
-def _is_text(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _other(number: int) -> type[ApiError]:

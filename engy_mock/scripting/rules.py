@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.early import Early
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.fault import Fault, told
 from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.memory import Memory
+from engy_mock.scripting.reach import check_reply_fits
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.sayings import check_reply
 from engy_mock.vocabulary.errors import MockError
@@ -48,6 +49,7 @@ class Rule:
     tokens: int = 0
     began: float = 0.0
     memory: Memory = field(default_factory=Memory)
+    _place: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.times is not None and (type(self.times) is not int or self.times < 1):
@@ -56,7 +58,7 @@ class Rule:
             raise MockError(f"rate must be 0 to 1, got {self.rate!r}")
         if any(type(place) is not int or place < 1 for place in self.at):
             raise MockError(f"at takes numbers of requests, counted from 1, got {self.at!r:.80}")
-        if self.at and any(isinstance(own, Early) for own in self.faults):
+        if self.at and is_early(self.faults):
             raise MockError(
                 "at counts requests when they are read: a fault that acts before that cannot wait for it"
             )
@@ -64,6 +66,9 @@ class Rule:
             raise MockError(
                 f"{self.description}: what the service itself refuses can be marred by faults, not answered"
             )
+        for answer in self.answers:
+            if answer is not let_through and not isinstance(answer, Refusal):
+                check_reply_fits(answer, self.words)
         for own in self.faults:
             reason = own.misfit(self.words)
             if reason is not None:
@@ -109,9 +114,18 @@ class Rule:
                 return False
         return True
 
-    def is_spared(self, identity: bytes) -> bool:
-        """Whether its rate leaves this request alone."""
-        return self.rate < 1 and Draws(digest("rate", identity, self.name)).at(0) >= self.rate
+    def is_spared(self, rates: Draws) -> bool:
+        """Whether its rate leaves a request alone; each rule has a place among its draws."""
+        if not 0 < self.rate < 1:
+            return self.rate == 0
+        if self._place is None:
+            self._place = int.from_bytes(digest("rate", self.name)[:8], "big")
+        return rates.at(self._place) >= self.rate
+
+
+def rates_of(identity: bytes) -> Draws:
+    """What settles for one request the rates of all rules."""
+    return Draws(digest("rate", identity))
 
 
 def is_share(value: object) -> bool:

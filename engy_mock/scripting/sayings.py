@@ -8,6 +8,7 @@ from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import UNSAID, FinishReason, Reply, Usage
 from engy_mock.vocabulary.request import ToolCall
+from engy_mock.vocabulary.text import is_sendable
 
 MAX_COUNT = 10**9
 """The most tokens that a dictated count may have."""
@@ -48,6 +49,7 @@ def check_logprobs(logprobs: object) -> None:
     for token, value in logprobs.items():
         if not isinstance(token, str):
             raise MockError(f"logprobs= takes texts as keys, got {token!r:.80}")
+        _check_text("a token of logprobs", token)
         if not isinstance(value, int | float) or isinstance(value, bool) or not -100.0 <= value <= 0.0:
             raise MockError(f"logprobs= takes numbers from -100 to 0, got {value!r:.80} for {token!r:.80}")
 
@@ -57,7 +59,7 @@ def _check_text(word: str, said: object, *, is_needed: bool = False) -> None:
         return
     if not isinstance(said, str):
         raise MockError(f"{word}{'' if ' ' in word else '='} takes a text, got {said!r:.80}")
-    if any("\ud800" <= letter <= "\udfff" for letter in said):
+    if not is_sendable(said):
         raise MockError(f"{word} has half a surrogate pair, which no answer can carry: {said!r:.80}")
 
 

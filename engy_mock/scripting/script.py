@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.early import Early
+from engy_mock.scripting.early import is_early
 from engy_mock.scripting.index import Index, Known, counted
 from engy_mock.scripting.refusals import Refusal
-from engy_mock.scripting.rules import Chosen, Rule, Used, settled
+from engy_mock.scripting.rules import Chosen, Rule, Used, rates_of, settled
+from engy_mock.vocabulary.seeds import Draws
 
 NEAREST = 3
 """How many rules an explanation names."""
@@ -19,12 +20,13 @@ class Script:
     """The rules of one mock, in the order in which they are tried.
 
     `rules` are the test's own; behind them stand those of the scenarios, which `more` gives for a moment of
-    mock time. `now` tells that time.
+    mock time. `now` tells that time. `expect` is called when one is written that acts before a body is read.
     """
 
     now: Callable[[], float] = lambda: 0.0
     rules: list[Rule] = field(default_factory=list)
     more: Callable[[], Sequence[Rule]] = tuple
+    expect: Callable[[], None] = lambda: None
     _lock: Lock = field(default_factory=Lock)
     _indexed: tuple[Rule, ...] = ()
     _answering: Index = field(default_factory=lambda: Index((), {}))
@@ -34,6 +36,8 @@ class Script:
 
     def add(self, rule: Rule) -> None:
         """Put a rule behind those that are there."""
+        if is_early(rule.faults):
+            self.expect()
         with self._lock:
             rule.name = rule.name or f"rule {len(self.rules) + 1}"
             rule.began = self.now()
@@ -116,10 +120,12 @@ class Script:
         with self._lock:
             if self._indexed != rules:
                 shared = counted(rules)
-                self._answering = Index([rule for rule in rules if rule.answers], shared)
-                marring = [rule for rule in rules if not rule.answers or rule.lets_through]
+                # What no request is for need not be tried.
+                some = [rule for rule in rules if rule.rate > 0]
+                self._answering = Index([rule for rule in some if rule.answers], shared)
+                marring = [rule for rule in some if not rule.answers or rule.lets_through]
                 self._marring = Index(marring, shared)
-                self._early = tuple([rule for rule in rules if _is_early(rule)])
+                self._early = tuple([rule for rule in rules if is_early(rule.faults)])
                 counting = [rule for rule in rules if rule.at]
                 self._counting = Index(counting, shared) if counting else None
                 self._indexed = rules
@@ -150,9 +156,14 @@ class Script:
 
         Rules from `until` on have no say; others that let requests through do not mar them.
         """
+        rates: Draws | None = None
         for rule in index.fitting(asked, known, until):
-            if (mars and rule.lets_through) or (rule.at and rule not in due) or rule.is_spared(identity):
+            if (mars and rule.lets_through) or (rule.at and rule not in due):
                 continue
+            if rule.rate < 1:
+                rates = rates or rates_of(identity)
+                if rule.is_spared(rates):
+                    continue
             use = self.use(rule)
             if use is not None:
                 return Used(rule, use)
@@ -165,7 +176,3 @@ class Script:
                 return None
             rule.used += 1
             return rule.used - 1
-
-
-def _is_early(rule: Rule) -> bool:
-    return any(isinstance(own, Early) for own in rule.faults)

@@ -121,9 +121,9 @@ def _reply(form: str | ReplyForm) -> Reply:
     calls = []
     for call in form.tool_calls:
         if isinstance(call.arguments, str):
-            calls.append(ToolCall(call.name, arguments=call.arguments, id=call.id))
+            calls.append(ToolCall(call.name, call.arguments, call_id=call.id))
         else:
-            calls.append(ToolCall(call.name, arguments=document(call.arguments), id=call.id))
+            calls.append(ToolCall(call.name, document(call.arguments), call_id=call.id))
     return check_reply(
         Reply(
             text=text,

@@ -61,6 +61,11 @@ def origin(host: str, port: int, *, scheme: str = "http") -> str:
     return f"{scheme}://[{nearest}]:{port}" if ":" in nearest else f"{scheme}://{nearest}:{port}"
 
 
+def load_for_heads() -> None:
+    """Load aiohttp, which reads heads apart from bodies: the first client should not have to wait for it."""
+    import engy_mock.serving.odd  # noqa: F401
+
+
 class Server:
     """Serves a shell on listening sockets, on the loop that runs when it starts.
 

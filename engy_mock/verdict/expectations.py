@@ -128,11 +128,17 @@ def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseExce
         elif rule.used == 0:
             complaints.append(f"{rule.description} was never used{_why(rule, journal)}")
     for entry in journal:
-        complaints += [f"exchange {entry.number}: fault {one!r} changed nothing" for one in entry.not_applied]
+        complaints += [f"exchange {entry.number}: {_vain(one)} changed nothing" for one in entry.not_applied]
     if journal.lost:
         complaints.append(journal.losses)
     if complaints:
         raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
+
+
+def _vain(one: str) -> str:
+    """What has changed nothing: a fault, or a part of a reply that the route has no place for."""
+    part = one.removeprefix("reply ")
+    return f"fault {one!r}" if part == one else f"{part} of the reply"
 
 
 def _why(rule: Rule, journal: Journal) -> str:

@@ -39,10 +39,7 @@ class Reading:
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls, as they would be put together from their parts."""
         return tuple(
-            [
-                ToolCall(name=call["name"], arguments=call["arguments"], id=call["id"])
-                for call in self._calls.values()
-            ]
+            [ToolCall(call["name"], call["arguments"], call_id=call["id"]) for call in self._calls.values()]
         )
 
     def say(self, text: object, index: object = 0) -> None:

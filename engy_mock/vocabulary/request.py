@@ -26,7 +26,9 @@ class Image:
 class ToolCall:
     """A call of a function; `arguments` is JSON text, `{}` if there is nothing to pass.
 
-    `ToolCall("get_weather", city="Paris")` writes the arguments from values, as does a mapping in their place.
+    `ToolCall("get_weather", city="Paris")` writes the arguments from values, whatever their names: `id=` and
+    `name=` are arguments of the tool as well. A mapping in their place has those that Python cannot name so. The
+    id of the call is `call_id`; without it one is made up.
     """
 
     name: str
@@ -34,12 +36,22 @@ class ToolCall:
     id: str | None = None
 
     def __init__(
-        self, name: str, arguments: str | Mapping[str, Any] = "{}", id: str | None = None, **values: Any
+        self,
+        name: str,
+        /,
+        arguments: str | Mapping[str, Any] = "{}",
+        *,
+        call_id: str | None = None,
+        **values: Any,
     ) -> None:
         if isinstance(arguments, Mapping):
             values = {**arguments, **values}
         elif not isinstance(arguments, str):
             raise MockError(f"ToolCall takes arguments as a text or a mapping, got {arguments!r:.80}")
+        elif values and arguments != "{}":
+            raise MockError(
+                f"ToolCall takes a text or values, not both: {arguments!r:.80} and {', '.join(values)}"
+            )
         if values or not isinstance(arguments, str):
             try:
                 arguments = dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -47,7 +59,16 @@ class ToolCall:
                 raise MockError(f"the arguments of a ToolCall cannot be written as JSON: {error}") from None
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arguments", arguments or "{}")
-        object.__setattr__(self, "id", id)
+        object.__setattr__(self, "id", call_id)
+
+    def __repr__(self) -> str:
+        told = "" if self.id is None else f", call_id={self.id!r}"
+        return f"ToolCall({self.name!r}, {self.arguments!r}{told})"
+
+    def changed(self, **fields: str | None) -> "ToolCall":
+        """The same with other fields."""
+        name, arguments = fields.get("name", self.name), fields.get("arguments", self.arguments)
+        return ToolCall(name or "", arguments or "", call_id=fields.get("id", self.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,9 @@ tokens = st.builds(
 )
 calls = st.builds(
     ToolCall,
-    name=st.sampled_from(["get_weather", "look up"]),
-    arguments=st.sampled_from(["{}", '{"city":"Paris"}', "not JSON"]),
-    id=st.integers(0, 99).map(lambda number: f"call_{number:024x}"),
+    st.sampled_from(["get_weather", "look up"]),
+    st.sampled_from(["{}", '{"city":"Paris"}', "not JSON"]),
+    call_id=st.integers(0, 99).map(lambda number: f"call_{number:024x}"),
 )
 
 

@@ -42,8 +42,8 @@ PARIS = Generation(
     ),
     usage=Usage(prompt_tokens=22, completion_tokens=19, reasoning_tokens=11),
 )
-CALL = ToolCall(name="get_weather", arguments='{"city":"Paris"}', id="call_0123456789abcdef01234567")
-BARE_CALL = ToolCall(name="now", id="call_1123456789abcdef01234567")
+CALL = ToolCall("get_weather", '{"city":"Paris"}', call_id="call_0123456789abcdef01234567")
+BARE_CALL = ToolCall("now", call_id="call_1123456789abcdef01234567")
 SHOWN_CALL = {
     "id": "call_0123456789abcdef01234567",
     "type": "function",

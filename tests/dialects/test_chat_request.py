@@ -264,9 +264,9 @@ MESSAGES = [
         Message(
             role="assistant",
             tool_calls=(
-                ToolCall(name="f", arguments='{"a": 1}', id="c1"),
-                ToolCall(name="g", arguments="{}"),
-                ToolCall(name="h", arguments="{}"),
+                ToolCall("f", '{"a": 1}', call_id="c1"),
+                ToolCall("g", "{}"),
+                ToolCall("h", "{}"),
             ),
         ),
     ),

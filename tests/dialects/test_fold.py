@@ -48,7 +48,7 @@ COMPLETION_REQUESTS = [
 
 def test_tell():
     """A choice is told in the order reasoning, text, calls; usage and the end come once, at the end."""
-    call = ToolCall(name="f", id="call_1")
+    call = ToolCall("f", call_id="call_1")
     entries = ((token("a"),), (token("b"),))
     first = Choice(reasoning=("r",), text=("a", "b"), tool_calls=(call, call), logprobs=entries)
     second = Choice(index=1, text=("c",), finish_reason="length", prompt_text="p")

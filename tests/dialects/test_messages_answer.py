@@ -47,7 +47,7 @@ PARIS = Generation(
     usage=Usage(prompt_tokens=22, completion_tokens=19, reasoning_tokens=11),
 )
 THOUGHT = "The user asks for the capital of France."
-CALL = ToolCall(name="get_weather", arguments='{"city":"Paris"}', id="call_0123456789abcdef01234567")
+CALL = ToolCall("get_weather", '{"city":"Paris"}', call_id="call_0123456789abcdef01234567")
 SHOWN_CALL = {
     "type": "tool_use",
     "id": "toolu_0123456789abcdef01234567",
@@ -112,7 +112,7 @@ def test_the_example_as_a_stream():
             ],
         ),
         (
-            {"reasoning": ("r",), "text": ("So",), "tool_calls": (CALL, ToolCall(name="now", id="call_9"))},
+            {"reasoning": ("r",), "text": ("So",), "tool_calls": (CALL, ToolCall("now", call_id="call_9"))},
             [
                 {"type": "thinking", "thinking": "r", "signature": signature("r")},
                 {"type": "text", "text": "So"},
@@ -142,7 +142,7 @@ def test_the_content(fields: dict[str, Any], content: list[dict[str, Any]]):
 @pytest.mark.parametrize("arguments", ["", "not JSON", '{"city":"Par', "[1]", "5", '"x"', "null"])
 def test_arguments_that_are_no_object(arguments: str):
     """E-171, E-175: `input` is an object whatever the limit left; the stream shows the text as it is."""
-    call = ToolCall(name="f", arguments=arguments, id="call_1")
+    call = ToolCall("f", arguments, call_id="call_1")
     message = message_of(tool_calls=(call,), finish_reason="length")
     assert (message["content"][0]["input"], message["stop_reason"]) == ({}, "max_tokens")
     (_, (_, _, delta)) = shown(ToolCallDelta(call))
@@ -155,7 +155,7 @@ def test_arguments_that_are_no_object(arguments: str):
 )
 def test_ids_of_calls(id: str, shown_id: str):
     """E-115: an id of chat has the same digits here; a test's own stays as it is."""
-    message = message_of(tool_calls=(ToolCall(name="f", id=id),))
+    message = message_of(tool_calls=(ToolCall("f", call_id=id),))
     assert message["content"][0]["id"] == shown_id
 
 

@@ -271,14 +271,14 @@ TURNS: list[tuple[str, dict[str, Any], tuple[Message, ...]]] = [
             Message(
                 role="assistant",
                 text="I will. Soon.",
-                tool_calls=(ToolCall(name="f", arguments='{"city":"Zürich","days":2}', id="toolu_1"),),
+                tool_calls=(ToolCall("f", '{"city":"Zürich","days":2}', call_id="toolu_1"),),
             ),
         ),
     ),
     (
         "E-166 no arguments",
         assistant(use()),
-        (Message(role="assistant", tool_calls=(ToolCall(name="f", arguments="{}", id="toolu_1"),)),),
+        (Message(role="assistant", tool_calls=(ToolCall("f", "{}", call_id="toolu_1"),)),),
     ),
     (
         "E-166 thinking",

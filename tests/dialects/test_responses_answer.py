@@ -53,8 +53,8 @@ PARIS = Generation(
     ),
     usage=Usage(prompt_tokens=200, completion_tokens=19, cached_tokens=128, reasoning_tokens=11),
 )
-CALL = ToolCall(name="get_weather", arguments='{"city":"Paris"}', id="call_0123456789abcdef01234567")
-BARE_CALL = ToolCall(name="now", id="call_1123456789abcdef01234567")
+CALL = ToolCall("get_weather", '{"city":"Paris"}', call_id="call_0123456789abcdef01234567")
+BARE_CALL = ToolCall("now", call_id="call_1123456789abcdef01234567")
 KEYS = [
     "id", "object", "created_at", "completed_at", "status", "background", "error", "incomplete_details",
     "instructions", "max_output_tokens", "max_tool_calls", "metadata", "model", "output",
@@ -256,7 +256,7 @@ OUTPUTS: list[tuple[dict[str, Any], list[tuple[str, str, str]]]] = [
     (
         {
             "text": ("a",),
-            "tool_calls": (BARE_CALL, replace(CALL, arguments='{"ci')),
+            "tool_calls": (BARE_CALL, CALL.changed(arguments='{"ci')),
             "finish_reason": "length",
         },
         [("message", DONE, "a"), ("function_call", DONE, "{}"), ("function_call", CUT, '{"ci')],

@@ -120,7 +120,7 @@ CONVERSATIONS: list[tuple[str, list[Any], list[Message]]] = [
         ],
         [
             USER,
-            Message(role="assistant", tool_calls=(ToolCall(name="shell", arguments='{"a":1}', id="c1"),)),
+            Message(role="assistant", tool_calls=(ToolCall("shell", '{"a":1}', call_id="c1"),)),
             Message(role="tool", text="ok", tool_call_id="c1"),
         ],
     ),
@@ -138,7 +138,7 @@ CONVERSATIONS: list[tuple[str, list[Any], list[Message]]] = [
             Message(
                 role="assistant",
                 text="Let me see.",
-                tool_calls=(ToolCall(name="f", id="c1"), ToolCall(name="g", id="c2")),
+                tool_calls=(ToolCall("f", call_id="c1"), ToolCall("g", call_id="c2")),
             ),
             Message(role="tool", text="ok", tool_call_id="c2"),
             Message(role="tool", text="ok", tool_call_id="c1"),
@@ -148,11 +148,11 @@ CONVERSATIONS: list[tuple[str, list[Any], list[Message]]] = [
         "calls in two rounds",
         [called("c1"), returned("c1"), called("c2"), {"role": "user", "content": "Hi"}, called("c3")],
         [
-            Message(role="assistant", tool_calls=(ToolCall(name="f", id="c1"),)),
+            Message(role="assistant", tool_calls=(ToolCall("f", call_id="c1"),)),
             Message(role="tool", text="ok", tool_call_id="c1"),
-            Message(role="assistant", tool_calls=(ToolCall(name="f", id="c2"),)),
+            Message(role="assistant", tool_calls=(ToolCall("f", call_id="c2"),)),
             USER,
-            Message(role="assistant", tool_calls=(ToolCall(name="f", id="c3"),)),
+            Message(role="assistant", tool_calls=(ToolCall("f", call_id="c3"),)),
         ],
     ),
     (
@@ -160,13 +160,13 @@ CONVERSATIONS: list[tuple[str, list[Any], list[Message]]] = [
         [{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}, called("c1")],
         [
             Message(role="assistant", text="a"),
-            Message(role="assistant", text="b", tool_calls=(ToolCall(name="f", id="c1"),)),
+            Message(role="assistant", text="b", tool_calls=(ToolCall("f", call_id="c1"),)),
         ],
     ),
     (
         "E-42 arguments that do not parse",
         [called("c1", arguments="{"), {"type": "function_call", "call_id": "c2", "name": "f"}],
-        [Message(role="assistant", tool_calls=(ToolCall(name="f", id="c1"), ToolCall(name="f", id="c2")))],
+        [Message(role="assistant", tool_calls=(ToolCall("f", call_id="c1"), ToolCall("f", call_id="c2")))],
     ),
     (
         "a picture from a tool",

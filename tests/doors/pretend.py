@@ -60,6 +60,7 @@ class Gateway:
     defects: list[BaseException] = field(default_factory=list)
     is_warm: bool = False
     annex: Callable[[], str] | None = None
+    heads: Callable[[], None] | None = None
     replay: object = None
     looks_at_heads: bool = False
 

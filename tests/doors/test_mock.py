@@ -83,7 +83,7 @@ def test_start_and_stop():
 
 
 def test_entering_twice_is_an_error():
-    with EngyMock() as mock, pytest.raises(MockError, match=r"serves already, at http://.*make another one"):
+    with EngyMock() as mock, pytest.raises(MockError, match=r"serves already, at http://.*make another"):
         mock.start()
 
 

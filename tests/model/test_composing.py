@@ -36,8 +36,8 @@ def _composed(parts: Parts, limit: int = 10_000, *stop: str) -> Composed:
     return compose(parts, BUNDLED, limit=limit, stop=stop)
 
 
-WEATHER = ToolCall(name="get_weather", arguments='{"city":"Z\u00fcrich \U0001f642"}')
-NOW = ToolCall(name="now")
+WEATHER = ToolCall("get_weather", '{"city":"Z\u00fcrich \U0001f642"}')
+NOW = ToolCall("now")
 ANSWERS = {
     "text": _parts("The capital of France is Paris."),
     "reasoning and text": _parts(

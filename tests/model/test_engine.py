@@ -481,7 +481,7 @@ def test_thinking(effort, count):
 def test_question():
     """What is asked is in the last turn of the user, however much a tool has said since."""
     said = Message(role="tool", text="Dogs and cats. " * 100, tool_call_id="call_1")
-    called = Message(role="assistant", tool_calls=(ToolCall(name="pets"),))
+    called = Message(role="assistant", tool_calls=(ToolCall("pets"),))
     coffee = next(topic for topic in corpora.bundled().topics if topic.name == "coffee")
     known = {reading for sentence in coffee.sentences for reading in all_readings(sentence)}
     for messages in (("Why coffee?",), ("Why coffee?", called, said), ("Dogs?", called, said, "Why coffee?")):
@@ -597,7 +597,7 @@ def test_documents():
     )
 
 
-CALL = ToolCall(name="now")
+CALL = ToolCall("now")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What a client gets to see of a fault, down to the bytes: head, writes, and how the connection ended."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +133,14 @@ def body_for(
     elif tools:
         body["tools"] = [{"type": "function", "function": TOOL}]
     return body | more
+
+
+def reply_for(route: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a reply that this route can tell."""
+    untold = {"reasoning"} if route.startswith("v5") else set()
+    if route.endswith("completions"):
+        untold = {"reasoning", "tool_calls"}
+    return {part: value for part, value in reply.items() if part not in untold}
 
 
 def ask(

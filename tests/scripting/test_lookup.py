@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.fault import made
 from engy_mock.scripting.matchers import conditions
-from engy_mock.scripting.rules import Rule, let_through
+from engy_mock.scripting.rules import Rule, let_through, rates_of
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary.generation import Reply
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Message
@@ -230,3 +230,14 @@ def test_uses_are_atomic():
     for thread in threads:
         thread.join()
     assert sorted(use for mine in uses for use in mine) == list(range(20_000))
+
+
+def test_rates_of_many_rules_are_settled_each_for_itself():
+    """Of requests and of rules alike, about the share that the rate says; a rule of rate 0 is never met."""
+    words = [
+        Rule(description=f"rule {number}", conditions=(), rate=0.3, name=f"{number}") for number in range(200)
+    ]
+    hits = [[not rule.is_spared(rates_of(b"%d" % request)) for rule in words] for request in range(200)]
+    for row in (*hits, *zip(*hits, strict=True)):
+        assert 20 < sum(row) < 105
+    assert Rule(description="never", conditions=(), rate=0.0, name="x").is_spared(rates_of(b"x"))

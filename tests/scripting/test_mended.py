@@ -126,7 +126,7 @@ UNSAYABLE = [
     (lambda: SAY(reasoning=b"x"), "reasoning= takes a text, got b'x'"),
     (lambda: SAY(tool_calls="f"), "tool_calls= takes a list of ToolCall, got 'f'"),
     (lambda: SAY(tool_calls=(CALL(5),)), "the name of a ToolCall takes a text, got 5"),
-    (lambda: SAY(tool_calls=(CALL("f", id=5),)), "the id of a ToolCall takes a text, got 5"),
+    (lambda: SAY(tool_calls=(CALL("f", call_id=5),)), "the id of a ToolCall takes a text, got 5"),
     (lambda: SAY(tool_calls=(CALL("f", a="\ud800"),)), "the arguments of a ToolCall has half a"),
     (lambda: SAY(tool_calls=(CALL("f", 5),)), "ToolCall takes arguments as a text or a mapping, got 5"),
     (lambda: SAY(tool_calls=(CALL("f", a={1}),)), "cannot be written as JSON"),

@@ -34,6 +34,8 @@ def test_what_can_be_written(text, value):
         (b"a: 1\nb: 2\na: 3", "f, line 3: 'a' stands in line 1 already"),
         (b"a:\n  - b: 1\n    b: 2", "f, line 3: 'b' stands in line 2 already"),
         (b"ok: 1\nbad: \xff", "f, line 2: byte 0xff is not UTF-8"),
+        (b"a: 1\nb: \x00", r"f, line 2: the character \x00 is not allowed in YAML"),
+        (b"a: 1\n---\nb: 2", "f, line 2: a second document begins here: a file has one"),
         (b"a: [1", "f, line 1"),
         (b"a: b: c", "f, line 1"),
         (b"a: !!python/object/apply:os.system ['true']", "is not allowed"),
@@ -42,8 +44,8 @@ def test_what_can_be_written(text, value):
         (b"a: 1\nb: *nowhere", "f, line 2: anchors and aliases are refused"),
         (b"a: &x 1", "f, line 1: anchors and aliases are refused"),
         (BOMB.encode(), "f, line 1: anchors and aliases are refused"),
-        (b"a:\n" + b"- x\n" * 10_000, "f, line 10000: more than 10000 values"),
-        (b"[" + b"[]," * 300_000 + b"]", "more than 10000 values"),
+        (b"a:\n" + b"- x\n" * 50_000, "f, line 50000: more than 50000 values"),
+        (b"[" + b"[]," * 300_000 + b"]", "more than 50000 values"),
         (b"[" * 3000, "f"),
         (b"a: " + b"[" * 16 + b"1" + b"]" * 16, "f, line 1: nested deeper than 16 levels"),
         (b"a: 1\nb: " + b"[" * 60 + b"]" * 60, "f, line 2: nested deeper than 16 levels"),
@@ -100,6 +102,24 @@ def test_a_json_file_is_nothing_else(text, said):
     with pytest.raises(MockError) as caught:
         read(text.encode(), "f.json", is_json=True)
     assert said in str(caught.value)
+
+
+HALVES = [
+    (b'{"a": ["x", "\\ud800"]}', "f, line 1, a[1]: half a surrogate pair, which is no character"),
+    (b'{"a": 1,\n "\\udfff": 2}', "f, line 2: half a surrogate pair"),
+    (b'{"a": "\\udf89\\ud83c"}', "f, line 1, a: half a surrogate pair"),
+    (b'{"rules": [{"reply": {"text": "\\ud800"}}]}', "f, line 1, rules[0].reply.text: half a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), HALVES)
+def test_halves_of_pairs(text, said):
+    """Half a surrogate pair is refused with its place, a whole one in two escapes is a character."""
+    for is_json in (True, False):
+        with pytest.raises(MockError) as caught:
+            read(text, "f", is_json=is_json)
+        assert said in str(caught.value)
+    assert read(b'{"a": "\\ud83c\\udf89"}', "f", is_json=True).value == {"a": "\U0001f389"}
 
 
 def test_places():

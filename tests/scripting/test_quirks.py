@@ -199,7 +199,9 @@ def test_drifting_logprobs(engy: EngyMock):
     assert all(abs(one - other) <= 0.01 for run in runs for one, other in zip(run, calm, strict=True))
     assert all(-100 <= value <= 0 for run in runs for value in run)
     plain = chat(engy)
-    assert (plain.status, engy.journal.last.not_applied) == (200, ())
+    assert (plain.status, engy.journal.last.not_applied) == (200, ("drifting-logprobs",))
+    with pytest.raises(MockError, match="can never apply"):
+        engy.when(endpoint="messages").faults("drifting-logprobs")
 
 
 def test_drifting_logprobs_of_prompts(engy: EngyMock):

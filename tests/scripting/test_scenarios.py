@@ -12,7 +12,8 @@ from engy_mock import EngyMock, MockError
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.gateway.settings import described
 from engy_mock.scripting.mistakes import MistakenFile
-from engy_mock.scripting.scenario import from_file
+from engy_mock.scripting.notation import Sheet
+from engy_mock.scripting.scenario import from_file, from_sheet
 from engy_mock.scripting.schema import schema
 from engy_mock.vocabulary.generation import Reply, Usage
 from tests.scripting.captured import PATHS, ask, body_for, send
@@ -93,7 +94,7 @@ def test_everything_that_a_file_can_say(engy, folder):
         ),
         (
             "description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x",
-            "line 3, rules[0].when.endpoint: chatt is not allowed: input should be 'chat'",
+            "line 3, rules[0].when.endpoint: 'chatt' is not allowed: input should be 'chat'",
         ),
         ("description: x\nrules:\n  - when: {endpoint: chatt}\n    reply: x", "Did you mean 'chat'?"),
         (
@@ -101,6 +102,19 @@ def test_everything_that_a_file_can_say(engy, folder):
             "line 3, rules[0].reply.txt: unknown key 'txt'. Did you mean 'text'?",
         ),
         ("description: x\nrules:\n  - times: 0\n    reply: x", "line 3, rules[0].times: 0 is not allowed"),
+        (
+            'description: x\nrules: [{refuse: "429"}]',
+            "rules[0].refuse: '429' is not allowed: input should be a valid",
+        ),
+        (
+            "description: x\ninclude: [../../etc/passwd]",
+            "include[0]: '../../etc/passwd' is not allowed: a name has lower case letters, digits, and hyphens",
+        ),
+        ("description: x\nphases: [{name: A b}]", "phases[0].name: 'A b' is not allowed: a name has lower case"),
+        (
+            "description: x\nrules: [{when: {field: {messages..role: user}}, reply: y}]",
+            "rules[0].when: field= takes paths like messages.0.role: 'messages..role' has an empty step",
+        ),
         ("description: x\nrules:\n  - rate: 2\n    reply: x", "line 3, rules[0].rate: 2 is not allowed"),
         ("description: x\nrules:\n  - reply: x\n    times: '2'", "line 4, rules[0].times"),
         (
@@ -199,7 +213,7 @@ ALL_OF_THEM = [
     "line 3, settings.stirct: there is no setting 'stirct'. Did you mean 'strict'?",
     "line 3, settings.capacity: setting capacity is 0: input should be greater than or equal to 1",
     "line 4, models.glm-5.22: unknown model 'glm-5.22'. Did you mean 'glm-5.2'?",
-    "line 6, rules[0].when.endpoint: chatt is not allowed: ",
+    "line 6, rules[0].when.endpoint: 'chatt' is not allowed: ",
     "line 6, rules[0].when.sys: unknown key 'sys'. Did you mean 'says'?",
     "line 7, rules[0].faults[0].afer: reset: unknown parameter 'afer'. Did you mean 'after'?",
     "line 7, rules[0].faults[0].rate: reset: rate is 2: ",
@@ -256,7 +270,7 @@ def test_all_mistakes_are_told_at_once(folder):
         ),
         ("{repply: hi}", ["rules[0].repply: unknown key 'repply'. Did you mean 'reply'?"]),
         ("{fault: [reset], tmes: 1}", ["rules[0].fault: unknown", "rules[0].tmes: unknown"]),
-        ("hi", ["rules[0]: hi is not allowed"]),
+        ("hi", ["rules[0]: 'hi' is not allowed"]),
     ],
 )
 def test_all_of_a_rule_is_looked_at(folder, rule, said):
@@ -357,14 +371,6 @@ def test_circles_are_told(folder):
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (r'"\ud800"', "text has half a surrogate pair"),
-        (r'[a, {reasoning: "\udfff"}]', "reasoning has half a surrogate pair"),
-        (r'{tool_calls: [{name: "\ud800"}]}', "the name of a ToolCall has half a surrogate pair"),
-        (r'{tool_calls: [{name: a}, {name: a, id: "\ud800"}]}', "the id of a ToolCall has half a surrogate pair"),
-        (
-            r'{tool_calls: [{name: a, arguments: "\ud800"}]}',
-            "the arguments of a ToolCall has half a surrogate",
-        ),
         ("{text: a, logprobs: {a: 0.5}}", "logprobs= takes numbers from -100 to 0, got 0.5 for 'a'"),
         (
             "{text: a, usage: {prompt_tokens: 1, completion_tokens: 1, cached_tokens: 2}}",
@@ -561,6 +567,75 @@ def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
         assert ask(engy, stream=False).status == 200
 
 
+def by_header(engy, name, *, key=None):
+    """The answer to a request that asks for a scenario."""
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {key or engy.api_key}", "X-Engy-Mock-Scenario": name}
+    return httpx2.post(f"{engy.origin}{PATHS['chat']}", headers=headers, json=body_for("chat", stream=False))
+
+
+BEYOND_RULES = {
+    "settings": "settings: {answers: markdown}",
+    "account": "account: {discount_percent: 20}",
+    "models": "models: {glm-5.2: {is_available: false}}",
+    "settings and account": "settings: {answers: markdown}\naccount: {requests_per_minute: 1}",
+}
+
+
+def test_a_file_of_mistakes_is_told_in_part(folder):
+    """Q-24: however many there are, nobody waits for all of them."""
+    path = written(folder, "wrong", "description: x\nrules:\n" + "  - [a]\n" * 2000)
+    with pytest.raises(MockError) as caught:
+        EngyMock(scenarios=[path])
+    told = str(caught.value).splitlines()
+    assert (len(told), told[-1]) == (101, f"{path}: and 1900 mistakes more")
+
+
+@pytest.mark.slow
+def test_a_thousand_rules_of_ten_conditions_fit(folder):
+    """Q-24: the bounds are wider than what is promised for rules."""
+    words = "endpoint: chat, surface: v1, model: glm-5.2, stream: false, system: a, offers: t, tool_result: false"
+    more = "header: {a: b}, field: {user: u}"
+    rules = [f"  - {{when: {{{words}, {more}, says: s{number}}}, reply: r}}" for number in range(1000)]
+    path = written(folder, "large", "description: x\nrules:\n" + "\n".join(rules))
+    assert len(EngyMock(scenarios=[path]).gateway.scenes.stage.rules()) == 1000
+
+
+@pytest.mark.parametrize("keys", BEYOND_RULES)
+def test_a_request_does_not_get_half_a_scenario(folder, keys):
+    """What is the same for all requests, one of them cannot ask for: it is refused, not left out."""
+    text = f"description: x\n{BEYOND_RULES[keys]}\n"
+    written(folder, "whole", text)
+    written(folder, "outer", "description: x\ninclude: [whole]\nrules: [{refuse: 503}]")
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        for name in ("whole", "outer"):
+            refused = by_header(engy, name)
+            assert refused.status_code == 400
+            message = refused.json()["error"]["message"]
+            assert f"scenario whole has {keys}, which are the same for all requests" in message
+        assert engy.settings.answers == "plain"
+
+
+def test_models_of_a_phase_count_too(folder):
+    """A scenario whose phases change models is none for one request either."""
+    text = "description: x\nphases: [{name: a}, {name: b, models: {glm-5.2: {is_available: false}}}]"
+    written(folder, "phased", text)
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        assert "scenario phased has models" in by_header(engy, "phased").json()["error"]["message"]
+
+
+def test_a_scenario_of_one_request_mars_refusals_too(folder):
+    """Its rules for what the service refuses itself hold; a name that is none changes no refusal."""
+    written(folder, "worn", "description: x\nrules: [{when: {refused: 401}, faults: [html-error]}]")
+    with EngyMock(scenario_folders=[folder]) as engy:
+        engy.settings.scenario_header = True
+        assert by_header(engy, "worn", key="sk-other").headers["content-type"] == "text/html"
+        assert by_header(engy, "other", key="sk-other").status_code == 401
+
+
 def test_pages_and_natural_refusals_meet_rules_too(engy):
     """The list of models can be refused; what the service itself refuses can be marred by `refused`."""
     import httpx2
@@ -597,9 +672,19 @@ def test_pages_meet_rules_that_name_them_alone(engy, folder):
     assert httpx2.get(models).status_code == 200
 
 
+def is_read(engy, document):
+    """Whether the reader takes this as a scenario."""
+    try:
+        engy.gateway.scenes.check(from_sheet(Sheet("f", document), "f"))
+    except MockError:
+        return False
+    return True
+
+
+@pytest.mark.slow
 def test_schema_and_reader_agree():
     """The JSON Schema says yes to what the reader takes, and no to what it does not."""
-    document = schema(described())
+    document, engy = schema(described()), EngyMock()
     jsonschema.Draft202012Validator.check_schema(document)
     validator = jsonschema.Draft202012Validator(document)
     assert validator.is_valid(yaml.safe_load(FULL))
@@ -618,8 +703,45 @@ def test_schema_and_reader_agree():
         {"description": "x", "rules": [{"when": {"endpoint": "chatt"}}]},
         {"rules": []},
     ]
+    rules: list[object] = [
+        {"reply": "y", "refuse": 429},
+        {"refuse": 429, "let_through": True},
+        {"reply": None},
+        {"faults": []},
+        {"times": 2},
+        {"reply": []},
+        {"reply": {"text": "x", "json": None}},
+        {"reply": {"same_as": "a", "text": "x"}},
+        {"reply": {"logprobs": {"x": 0.5}}},
+        {"reply": {"usage": {"prompt_tokens": 10**9 + 1, "completion_tokens": 1}}},
+        {"refuse": {"status": 429, "retry_after": -1}},
+        {"refuse": {"status": 429, "retry_after": 1e15}},
+        {"refuse": {"status": 429, "headers": {"a b": "c"}}},
+        {"pace": 0.001},
+        {"delay": 601},
+        {"reply": "x", "when": {"field": {"messages..role": "user"}}},
+        {"reply": "x", "when": {"field": {"": 5}}},
+        {"reply": "x", "when": {"header": {"a b": "c"}}},
+        {"faults": [{"kind": "ping-storm", "count": 101}]},
+    ]
+    wrongs += [{"description": "x", "rules": [rule]} for rule in rules]
     for wrong in wrongs:
         assert not validator.is_valid(wrong), wrong
+        assert not is_read(engy, wrong), wrong
+    rights: list[object] = [
+        {"reply": None, "refuse": 429},
+        {"reply": {"text": None, "json": None}},
+        {"refuse": {"status": 429, "retry_after": 0}},
+        {"refuse": {"status": 429, "retry_after": "soon"}},
+        {"faults": ["ping-storm"], "reply": "x"},
+        {"delay": 0},
+        {"pace": 0.002, "when": {"field": {"messages.0.role": "user"}, "header": {"x-a": "b"}}},
+        {"reply": ["x", {"text": "y"}]},
+    ]
+    for right in rights:
+        document = {"description": "x", "rules": [right]}
+        assert validator.is_valid(document), right
+        assert is_read(engy, document), right
 
 
 VALUES = [("$defs", "Tempo"), ("$defs", "Worker")]
@@ -633,7 +755,8 @@ def parts(document, place=()):
             if word == "properties":
                 for name, own in value.items():
                     yield (*place, name), own
-            yield from parts(value, (*place, word))
+            if word != "allOf":  # what keys have to do with each other
+                yield from parts(value, (*place, word))
     elif isinstance(document, list):
         for number, item in enumerate(document):
             yield from parts(item, (*place, number))

@@ -9,7 +9,10 @@ import pytest
 from openai import OpenAI
 
 from engy_mock import MockError, Reply, ToolCall
+from engy_mock.faults import Reset
+from engy_mock.scripting.matchers import conditions
 from engy_mock.scripting.notation import Sheet
+from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.scenario import from_sheet
 
 USER: list[Any] = [{"role": "user", "content": "What is the weather in Paris?"}]
@@ -325,3 +328,73 @@ def test_a_reply_is_any_json(engy, ask, value):
     assert ask().message.content == json.dumps(value)
     with pytest.raises(MockError, match="a text or json, not both"):
         engy.when().reply("x", json=value)
+
+
+def test_halves_of_pairs(engy):
+    """Q-24: what no request has and no answer can carry is a mistake of the rule."""
+    with pytest.raises(MockError, match="says= has half a surrogate pair, which is in no request"):
+        engy.when(says="\ud800")
+    with pytest.raises(MockError, match="field= has half a surrogate pair"):
+        engy.when(field={"user": ["\ud800"]})
+    with pytest.raises(MockError, match="a token of logprobs has half a surrogate pair"):
+        engy.when().reply("x", logprobs={"\ud800": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (ToolCall("f", id="42"), '{"id":"42"}'),
+        (ToolCall("f", name="Ann", call_id="c"), '{"name":"Ann"}'),
+        (ToolCall("f", {"arguments": 1, "call_id": 2}, self="x"), '{"arguments":1,"call_id":2,"self":"x"}'),
+        (ToolCall("f", arguments='{"a": 1}'), '{"a": 1}'),
+        (ToolCall("f", ""), "{}"),
+    ],
+)
+def test_arguments_of_tool_calls(call, arguments):
+    """Whatever is named in a call is an argument of the tool; only `call_id` is one of the call."""
+    assert (call.name, call.arguments, call.id) == ("f", arguments, "c" if "Ann" in arguments else None)
+    assert eval(repr(call)) == call
+    assert call.changed(id="d").id == "d"
+
+
+def test_a_tool_call_has_a_text_or_values():
+    """A text is not thrown away for values that stand beside it."""
+    with pytest.raises(MockError, match=r"takes a text or values, not both: .* and b"):
+        ToolCall("f", '{"a":1}', b=2)
+
+
+@pytest.mark.parametrize(
+    ("hint", "sent"),
+    [
+        (1e-9, "0.000000001"),
+        (0.25, "0.25"),
+        (2, "2"),
+        (2.0, "2"),
+        (0.1 + 0.2, "0.3"),
+        ("soon", "soon"),
+    ],
+)
+def test_hints_are_written_as_numbers(hint, sent):
+    """A hint is a decimal number, however small."""
+    (found,) = [
+        value
+        for name, value in Refusal(status=429, retry_after=hint).error(hurries=False).headers
+        if name == "Retry-After"
+    ]
+    assert found == sent
+
+
+def test_a_hint_stands_once(engy):
+    """Two hints that contradict each other are a mistake; the kind `conflicting-retry-hints` is for that."""
+    with pytest.raises(MockError, match="retry_after= and headers= both say retry-AFTER"):
+        engy.when().refuse(429, retry_after=2, headers={"retry-AFTER": "5"})
+    engy.when().refuse(429, headers={"Retry-After": "5"})
+
+
+def test_a_parameter_that_a_kind_does_not_have():
+    """A class knows the nearest right spelling, as its name in a file does."""
+    with pytest.raises(MockError, match=r"^reset: unknown parameter 'afer'. Did you mean 'after'\?$"):
+        Reset(afer=2)  # type: ignore[call-arg]
+    assert Reset(2) == Reset(after=2, rate=1.0)
+    with pytest.raises(MockError, match="'' has an empty step"):
+        conditions((), {"field": {"": 5}})

@@ -23,7 +23,7 @@ MISSED = {
     "a header that is not kept": (lambda engy: engy.when(header={"X-Trace": "1"}), "another header X-Trace"),
     "a turn": (lambda engy: engy.when(at=[2, 3]), "it is for [2, 3] of the requests that fit"),
     "a function": (lambda engy: engy.when(lambda request: "it is Monday"), "it is Monday"),
-    "another page": (lambda engy: engy.when(endpoint="models"), "endpoint is 'chat', not 'models'"),
+    "another endpoint": (lambda engy: engy.when(endpoint="messages"), "endpoint is 'chat', not 'messages'"),
 }
 
 

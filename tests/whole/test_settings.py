@@ -53,6 +53,8 @@ def test_settings_are_looked_at_when_they_are_set(engy, name, value, said):
 def test_settings_take_what_stands_for_their_values(engy):
     engy.settings.allowed_hosts = {"a.test"}
     engy.settings.allowed_hosts |= {"b.test"}
+    engy.settings.scenario_header = ("outage", "flapping")
+    assert engy.settings.scenario_header == frozenset({"outage", "flapping"})
     engy.settings.workers = [Worker(zdr=True)]
     assert engy.settings.allowed_hosts == frozenset({"a.test", "b.test"})
     assert engy.settings.workers == (Worker(zdr=True),)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from engy_mock.scripting.fault import Count, Fault, fault
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.places import upto
+from engy_mock.scripting.reach import PAGES
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.refusing import Refusing
 from engy_mock.scripting.retelling import followed, with_choices
@@ -106,7 +107,7 @@ class HalfDelivered(Fault):
         yield Cut()
 
 
-@fault("replay-differs")
+@fault("replay-differs", spares=True)
 class ReplayDiffers(Fault):
     """Take a body that comes again for a new request: another text under another id, charged again."""
 
@@ -115,7 +116,7 @@ class ReplayDiffers(Fault):
         return (UnstableAnswer(),) if _times_before(self, occasion) else ()
 
 
-@fault("stream-refused")
+@fault("stream-refused", spares=True)
 class StreamRefused(Fault):
     """Answer 400 when a stream is asked for; of this model, or of any."""
 
@@ -124,18 +125,25 @@ class StreamRefused(Fault):
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """Nothing, or the refusal."""
         request = occasion.asked.request
-        if request is None or not request.is_streamed:
+        assert request is not None, "it suits nothing else"
+        if not request.is_streamed:
             return ()
         if self.model is not None and self.model not in (request.model, request.model.partition("/")[2]):
             return ()
         return (Refusing(Refusal(status=400, message="stream is not supported by this model", param="stream")),)
 
+    def suits(self, occasion: Occasion) -> bool:
+        """Where a model is asked."""
+        return occasion.asked.request is not None
+
     def misfit(self, words: Mapping[str, Any]) -> str | None:
         """Whole answers are never refused."""
+        if words.get("endpoint") in PAGES:
+            return "no model is asked there"
         return "it is for streams only" if words.get("stream") is False else super().misfit(words)
 
 
-@fault("history-strict", endpoints=("chat",))
+@fault("history-strict", endpoints=("chat",), spares=True)
 class HistoryStrict(Fault):
     """Answer 400 to a history in which the assistant calls tools without having reasoned."""
 
@@ -149,7 +157,7 @@ class HistoryStrict(Fault):
         return ()
 
 
-@fault("worker-gone", surfaces=("v1",))
+@fault("worker-gone", surfaces=("v1",), spares=True)
 class WorkerGone(Fault):
     """Answer 503 to a wish that no worker meets any more: one of these two, or any."""
 
@@ -159,9 +167,18 @@ class WorkerGone(Fault):
         """Nothing, or the refusal."""
         request = occasion.asked.request
         wishes = ("zdr", "require_proof") if self.wish is None else (self.wish,)
-        if request is None or not any(getattr(request.provider, wish) for wish in wishes):
+        assert request is not None, "it suits nothing else"
+        if not any(getattr(request.provider, wish) for wish in wishes):
             return ()
         return (Refusing(Refusal(status=503)),)
+
+    def suits(self, occasion: Occasion) -> bool:
+        """Where a model is asked."""
+        return occasion.asked.request is not None
+
+    def misfit(self, words: Mapping[str, Any]) -> str | None:
+        """Pages need no worker."""
+        return "no model is asked there" if words.get("endpoint") in PAGES else super().misfit(words)
 
 
 @fault("cancel-unnoticed", runs_on=True)

@@ -5,21 +5,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
-from engy_mock.scripting.fault import LONGEST, Count, Fault, Pause, Seconds, Share, Status, fault
+from engy_mock.scripting.fault import LONGEST, MOST, Count, Fault, Pause, Seconds, Share, Some, Status, fault
 from engy_mock.scripting.heads import Header, Headers, limit_headers, reheaded, with_headers
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.pace import Delay
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.refusing import Refusing
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.wire import Head, Step
 
-Some = Annotated[int, Field(ge=1)]
-Span = Annotated[float, Field(gt=0)]
+Span = Annotated[float, Limits(ge=0.001, le=MOST)]
 
 
-@fault("cold-start")
+@fault("cold-start", spares=True)
 class ColdStart(Fault):
     """Answer 503 for the first so many seconds of mock time, each time with a hint at how many are left."""
 
@@ -33,7 +31,7 @@ class ColdStart(Fault):
         return (Refusing(Refusal(status=503, message="the model is starting", retry_after=left)),)
 
 
-@fault("warm-up")
+@fault("warm-up", spares=True)
 class WarmUp(Fault):
     """Begin the first so many answers late, by so many seconds each."""
 
@@ -45,7 +43,7 @@ class WarmUp(Fault):
         return (Delay(self.seconds),) if occasion.use < self.requests else ()
 
 
-@fault("load-latency")
+@fault("load-latency", spares=True)
 class LoadLatency(Fault):
     """Begin late, by so many seconds `per` each other request that is being answered."""
 
@@ -68,7 +66,7 @@ class SlowTokenizer(Fault):
         return (Delay(min(self.per * occasion.prompt_tokens, LONGEST)),)
 
 
-@fault("queue-full")
+@fault("queue-full", spares=True)
 class QueueFull(Fault):
     """Answer 429 to a request that finds so many others being answered."""
 
@@ -79,7 +77,7 @@ class QueueFull(Fault):
         return _crowded(occasion.open_requests, self.limit, f"the queue is full: {self.limit} requests at once")
 
 
-@fault("key-concurrency")
+@fault("key-concurrency", spares=True)
 class KeyConcurrency(Fault):
     """Answer 429 to a request that finds so many others of its key being answered."""
 
@@ -128,7 +126,7 @@ class QuotaRefill(Fault):
         return (*done, Headers(tuple(headers)))
 
 
-@fault("brown-out")
+@fault("brown-out", spares=True)
 class BrownOut(Fault):
     """Fail more and more often: the share of failures goes from `from` to `to` in so many requests, and stays."""
 

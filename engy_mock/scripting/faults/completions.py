@@ -4,6 +4,7 @@ import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Annotated
 
 from engy_mock.scripting.chunks import COMPLETIONS, regrouped, with_choices
 from engy_mock.scripting.fault import Fault, fault
@@ -14,6 +15,7 @@ from engy_mock.scripting.retelling import with_choices as retold_choices
 from engy_mock.scripting.sse import Document
 from engy_mock.vocabulary.events import Started
 from engy_mock.vocabulary.generation import Choice, Generation, TokenLogprob
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.request import Scoring
 from engy_mock.vocabulary.wire import Frame, Step
 
@@ -59,7 +61,7 @@ class LogprobFirstNotNull(Fault):
 class LogprobWrongCount(Fault):
     """Leave out the last entries of a span or an echo, or with `by` above 0 add so many."""
 
-    by: int = -1
+    by: Annotated[int, Limits(ge=-1000, le=1000)] = -1
 
     def suits(self, occasion: Occasion) -> bool:
         """Where the prompt is scored."""

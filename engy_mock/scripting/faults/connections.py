@@ -1,11 +1,8 @@
 """Faults of connections: ones that end between two answers, just as they are used again ("Transport")."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from pydantic import Field
-
-from engy_mock.scripting.fault import Fault, Seconds, fault
+from engy_mock.scripting.fault import Fault, Seconds, Some, fault
 from engy_mock.scripting.heads import reheaded, with_header
 from engy_mock.vocabulary.wire import End, Lease, Step
 
@@ -28,7 +25,7 @@ class IdleClose(Fault):
     """
 
     seconds: Seconds = 5.0
-    requests: Annotated[int, Field(ge=1)] | None = None
+    requests: Some | None = None
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The answer, on a connection that has not long to live."""

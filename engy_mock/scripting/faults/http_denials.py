@@ -16,7 +16,7 @@ from engy_mock.vocabulary.events import Event, Refused
 from engy_mock.vocabulary.wire import Step
 
 
-@fault("key-revoked")
+@fault("key-revoked", spares=True)
 class KeyRevoked(Fault):
     """Accept the key for so many requests, then answer 401."""
 
@@ -27,7 +27,7 @@ class KeyRevoked(Fault):
         return () if occasion.use < self.requests else (Refusing(Refusal(status=401)),)
 
 
-@fault("balance-runs-out")
+@fault("balance-runs-out", spares=True)
 class BalanceRunsOut(Fault):
     """Answer 402 once the rule has been used for so many requests, or its answers have come to so many tokens.
 
@@ -64,7 +64,7 @@ class DeniedAs(Fault):
         return refused(events, self.status, usual=self.status, message=DENIALS[self.what])
 
 
-@fault("model-vanishes")
+@fault("model-vanishes", spares=True)
 class ModelVanishes(Fault):
     """Answer 404 for a model that is in the list: for so many requests, or from now on."""
 
@@ -144,7 +144,7 @@ class QuotaExhausted(Fault):
             yield Refused(reworded(event.error, type=word, code=word, headers=headers), event.is_exact)
 
 
-@fault("flapping")
+@fault("flapping", spares=True)
 class Flapping(Fault):
     """Refuse and answer in turn, with these statuses again and again; 200 is an answer."""
 

@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.fault import Fault, fault
 from engy_mock.scripting.heads import reheaded, with_headers, without
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.sse import Document, rewritten
 from engy_mock.vocabulary.clock import http_date
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.wire import Head, Step
 
 
@@ -64,7 +65,7 @@ def _doubled(head: Head) -> Head:
 class HeadersHuge(Fault):
     """Send a header of so many bytes, more than some clients take."""
 
-    size: Count = 9 * 1024
+    size: Annotated[int, Limits(ge=0, le=1024 * 1024)] = 9 * 1024
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The longer head."""
@@ -76,7 +77,7 @@ class HeadersHuge(Fault):
 class HeadersMany(Fault):
     """Send so many headers more, too many for some clients."""
 
-    count: Count = 128
+    count: Annotated[int, Limits(ge=0, le=10_000)] = 128
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """The longer head."""

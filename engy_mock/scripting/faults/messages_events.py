@@ -1,11 +1,12 @@
 """Faults of the events around the blocks of a message: pings, the last delta and the end ("Messages")."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.fault import Fault, fault
 from engy_mock.scripting.sse import Document, event, kind, rewritten, with_payload, without
 from engy_mock.vocabulary.events import Heartbeat
+from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.wire import Frame, Step
 
 PING = event(b'{"type":"ping"}', "ping")
@@ -25,7 +26,7 @@ class PingEmpty(Fault):
 class PingStorm(Fault):
     """Send so many pings between any two events."""
 
-    count: Count = 10
+    count: Annotated[int, Limits(ge=0, le=100)] = 10
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Pings before each event but the first."""

@@ -71,7 +71,7 @@ class ThinkingRedacted(Fault):
         return rewritten(iter(done), change)
 
 
-@fault("signature-strict", endpoints=("messages",))
+@fault("signature-strict", endpoints=("messages",), spares=True)
 class SignatureStrict(Fault):
     """Check the signatures of reasoning in past turns: one that does not fit is refused with 400."""
 

@@ -78,4 +78,4 @@ def _cut(choice: Choice) -> Choice:
         return choice
     *calls, last = choice.tool_calls
     short = last.arguments[: max(1, len(last.arguments) // 2)]
-    return replace(choice, tool_calls=(*calls, replace(last, arguments=short)), finish_reason="length")
+    return replace(choice, tool_calls=(*calls, last.changed(arguments=short)), finish_reason="length")

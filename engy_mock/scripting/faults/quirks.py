@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from engy_mock.scripting.chunks import CHUNKED, with_tops
-from engy_mock.scripting.fault import Fault, Status, fault
-from engy_mock.scripting.faults.logprobs import is_scored
+from engy_mock.scripting.fault import MOST, Fault, Status, fault
+from engy_mock.scripting.faults.logprobs import SCORED, is_scored
 from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusing import refused, reworded
 from engy_mock.scripting.retelling import with_choices
@@ -67,20 +67,19 @@ class NamelessModel(Fault):
         return rewritten(steps, lambda document, _: changed(document))
 
 
-@fault("drifting-logprobs")
+@fault("drifting-logprobs", endpoints=SCORED)
 class DriftingLogprobs(Fault):
-    """Let each request meet one of several servers, whose log probabilities differ by up to so much.
-
-    Nothing is done where nothing is scored.
-    """
+    """Let each request meet one of several servers, whose log probabilities differ by up to so much."""
 
     by: Annotated[float, Limits(gt=0, le=1)] = 0.02
-    servers: Annotated[int, Limits(ge=2)] = 4
+    servers: Annotated[int, Limits(ge=2, le=MOST)] = 4
+
+    def suits(self, occasion: Occasion) -> bool:
+        """Where something is scored."""
+        return is_scored(occasion)
 
     def chosen(self, occasion: Occasion) -> Sequence[Fault]:
         """The server of this request."""
-        if not is_scored(occasion):
-            return ()
         return (Drifted(self.by, occasion.draws(self.kind).below(self.servers)),)
 
 

@@ -52,7 +52,7 @@ class RedirectToHttp(Fault):
         return (Redirect(f"http://{asked.headers.get('host')}{asked.target}"),)
 
 
-@fault("redirect-drops-auth")
+@fault("redirect-drops-auth", spares=True)
 class RedirectDropsAuth(Fault):
     """Redirect to the same path on another port of the mock, where clients do not send their key any more.
 

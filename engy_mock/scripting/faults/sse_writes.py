@@ -1,22 +1,17 @@
 """Faults of writes: a body in other portions than events ("SSE")."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from pydantic import Field
-
-from engy_mock.scripting.fault import Fault, fault
+from engy_mock.scripting.fault import Fault, Some, fault
 from engy_mock.scripting.writes import chopped, grouped, held_back
 from engy_mock.vocabulary.wire import Frame, Step
-
-Several = Annotated[int, Field(ge=1)]
 
 
 @fault("bytewise")
 class Bytewise(Fault):
     """Send the body byte by byte, or so many bytes to a write."""
 
-    size: Several = 1
+    size: Some = 1
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Small writes."""
@@ -40,7 +35,7 @@ class OneWrite(Fault):
 class ManyPerWrite(Fault):
     """Send so many events of a stream with each write."""
 
-    events: Several = 4
+    events: Some = 4
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Writes of several events."""

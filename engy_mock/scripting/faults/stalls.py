@@ -2,11 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from typing import Annotated
 
-from pydantic import Field
-
-from engy_mock.scripting.fault import Count, Fault, fault
+from engy_mock.scripting.fault import Count, Fault, Some, fault
 from engy_mock.scripting.fault import Pause as Span
 from engy_mock.scripting.places import parted, upto
 from engy_mock.scripting.writes import chopped
@@ -61,7 +58,7 @@ class Dribble(Fault):
     """Send the body a few bytes at a time, so many seconds apart."""
 
     seconds: Span = 1.0
-    size: Annotated[int, Field(ge=1)] = 16
+    size: Some = 16
 
     def wire(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Small writes with pauses between them."""

@@ -45,7 +45,7 @@ def _with_text(generation: Generation, change: Callable[[str], str]) -> Generati
     """The answer with other arguments in all its tool calls."""
 
     def changed(choice: Choice) -> Choice:
-        told = [replace(call, arguments=change(call.arguments)) for call in choice.tool_calls]
+        told = [call.changed(arguments=change(call.arguments)) for call in choice.tool_calls]
         return replace(choice, tool_calls=tuple(told))
 
     return with_choices(generation, changed)
@@ -161,7 +161,7 @@ class ToolArgsTruncated(Fault):
             if not choice.tool_calls:
                 return choice
             *before, last = choice.tool_calls
-            begun = replace(last, arguments=last.arguments[: (len(last.arguments) + 1) // 2])
+            begun = last.changed(arguments=last.arguments[: (len(last.arguments) + 1) // 2])
             return replace(choice, tool_calls=(*before, begun), finish_reason=self.finish)
 
         return with_choices(generation, changed)
@@ -183,7 +183,7 @@ class ToolUnknown(Fault):
             if not choice.tool_calls:
                 return _calling(choice, ToolCall(name))
             first, *others = choice.tool_calls
-            return replace(choice, tool_calls=(replace(first, name=name), *others))
+            return replace(choice, tool_calls=(first.changed(name=name), *others))
 
         return with_choices(generation, changed)
 

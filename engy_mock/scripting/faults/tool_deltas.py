@@ -212,4 +212,4 @@ def _by_turns(held: list[tuple[Frame, Document]]) -> Iterator[Frame]:
 
 
 def _with_id(event: ToolCallDelta, id: str | None) -> ToolCallDelta:
-    return replace(event, call=replace(event.call, id=id))
+    return replace(event, call=event.call.changed(id=id))

@@ -9,7 +9,7 @@ import pytest
 
 from engy_mock import EngyMock, ToolCall
 from engy_mock.scripting.fault import made, told
-from tests.scripting.captured import Capture, ask
+from tests.scripting.captured import Capture, ask, reply_for
 
 FORMS = (True, False)
 """As a stream, and whole."""
@@ -78,11 +78,12 @@ def cases(rows: list[Row]) -> list[Any]:
 def run(engy: EngyMock, row: Row, route: str, is_streamed: bool) -> None:
     """Ask twice, and look at the wire, at the journal and at the books."""
     more = {"tools": route not in COMPLETIONS, **for_route(row.request, route)}
-    engy.when().reply(**row.reply)
+    reply = reply_for(route, row.reply)
+    engy.when().reply(**reply)
     calm = ask(engy, route, stream=is_streamed, **more)
     charge = engy.journal.last.charged_micro
     engy.reset()
-    engy.when().reply(**row.reply, faults=[row.fault])
+    engy.when().reply(**reply, faults=[row.fault])
     seen = ask(engy, route, stream=is_streamed, **more)
     entry = engy.journal.last
     assert (calm.status, seen.status, entry.status) == (200, 200, 200)
@@ -98,6 +99,7 @@ def idle(
     engy: EngyMock, fault: Wanted, route: str, is_streamed: bool, reply: Mapping[str, Any], **more: Any
 ) -> None:
     """Ask twice where the fault has nothing to do: nothing differs, and the journal says so."""
+    reply = reply_for(route, reply)
     engy.when().reply(**reply)
     calm = ask(engy, route, stream=is_streamed, **more)
     engy.reset()

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import islice, product
 from typing import Any
 
@@ -127,9 +127,9 @@ def is_named(entry: Entry, kind: str) -> bool:
 
 
 def may_be_calm(kind: str) -> bool:
-    """Whether the kind looks at the occasion, or waits for the client to leave, before it does anything."""
+    """Whether the kind leaves some requests alone, or waits for the client to leave, before it does anything."""
     own = catalogue()[kind]
-    return own.chosen is not Fault.chosen or getattr(own, "runs_on", False)
+    return own.spares or own.runs_on
 
 
 def is_calm(entry: Entry) -> bool:
@@ -191,6 +191,58 @@ def test_plans_for_what_it_is_not_for(mocks: tuple[EngyMock, EngyMock], kind: st
             told(engy, kind, route, stream, "plain")
             entry = engy.journal.last
             assert is_calm(entry) or [name.split(" ")[0] for name in entry.not_applied] == [kind]
+
+
+SPARING = {
+    "balance-runs-out": "count",
+    "brown-out": "draw",
+    "cold-start": "time",
+    "flapping": "count",
+    "history-strict": "request",
+    "key-concurrency": "crowd",
+    "key-revoked": "count",
+    "load-latency": "crowd",
+    "model-vanishes": "count",
+    "queue-full": "crowd",
+    "redirect-drops-auth": "request",
+    "replay-differs": "count",
+    "signature-strict": "request",
+    "stream-refused": "request",
+    "warm-up": "count",
+    "worker-gone": "request",
+}
+"""The kinds that may leave a request alone, by what they look at: each new one has to be meant to."""
+
+
+def test_which_kinds_spare_requests():
+    """No other kind may stay out of the journal."""
+    assert {kind for kind in KINDS if catalogue()[kind].spares} == set(SPARING)
+
+
+def unusual(engy: EngyMock) -> Iterator[tuple[dict[str, Any], Call]]:
+    """Calls that no model answers, with the words of rules that are for them."""
+    chat = call_for(engy, "chat", False, "plain")
+    count = call_for(engy, "messages", False, "plain")
+    yield {"endpoint": "models"}, replace(chat, method="GET", path="/v1/models", body=b"")
+    yield {"endpoint": "count_tokens"}, replace(count, path="/v1/messages/count_tokens")
+    yield {"endpoint": "records"}, replace(chat, method="GET", path="/v5/models", body=b"")
+    yield {"refused": 404}, replace(chat, body=chat.body.replace(b"glm-5.2", b"glm-0"))
+    yield {"refused": 404}, replace(count, body=count.body.replace(b"glm-5.2", b"glm-0"))
+    yield {}, replace(chat, path="/v5/inference", body=b'{"model":"openai/gpt-4o","args":{}}')
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_dropped(mocks: tuple[EngyMock, EngyMock], kind: str):
+    """D-8: whatever the call, a kind is refused in the rule, or the journal says what has become of it."""
+    engy, _ = mocks
+    for words, call in unusual(engy):
+        engy.reset()
+        try:
+            engy.when(**words).faults(example(kind))
+        except MockError:
+            continue
+        answered(engy, call)
+        is_sound(engy, kind)
 
 
 @pytest.fixture(scope="module")

@@ -221,7 +221,7 @@ def test_a_failure_is_not_the_end_of_the_answers_before(engy):
         ({"status": 200}, "fail: status is 200"),
         ({"status": 600}, "fail: status is 600"),
         ({"code": True}, "fail: code is True"),
-        ({"message": "\ud800"}, "message= takes a text"),
+        ({"message": "\ud800"}, "fail: message has half a surrogate pair"),
         ({"frame": 1}, "fail: frame is 1"),
     ],
 )

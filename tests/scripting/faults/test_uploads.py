@@ -1,6 +1,8 @@
 """Faults of uploads: answers that do not wait for the body, and invitations that never come."""
 
 import json
+import subprocess
+import sys
 import threading
 
 import httpx2
@@ -186,3 +188,38 @@ def speaker(engy, before):
         if found is not None and found is not before:
             return found
         threading.Event().wait(0.005)
+
+
+LOADED = """
+import sys
+from engy_mock import EngyMock
+
+def is_loaded():
+    return "aiohttp" in sys.modules
+
+folder, way = sys.argv[1:]
+with EngyMock(scenario_folders=[folder]) as engy:
+    engy.when().faults("reset", times=1)
+    engy.when(key="x").reply("y")
+    before = is_loaded()
+    if way == "rule":
+        engy.when().faults("early-response")
+    elif way == "scenario":
+        engy.scenario("early")
+    print(before, is_loaded())
+engy = EngyMock()
+engy.when().faults("expect-100-never")
+with engy:
+    print(is_loaded())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["rule", "scenario"])
+def test_what_heads_need_is_loaded_with_the_rule(tmp_path, way):
+    """No request waits for it, and without such a rule nobody does."""
+    phases = "[{name: a}, {name: b, rules: [{faults: [early-response]}]}]"
+    (tmp_path / "early.yaml").write_text(f"description: x\nphases: {phases}\n")
+    command = [sys.executable, "-c", LOADED, str(tmp_path), way]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from engy_mock import EngyMock, ToolCall
-from tests.scripting.captured import Capture, ask
+from tests.scripting.captured import Capture, ask, reply_for
 
 Event = tuple[str, dict[str, Any]]
 """A server-sent event: its name, and the document in its data."""
@@ -20,7 +20,7 @@ REPLY: dict[str, Any] = {"text": TEXT, "reasoning": THOUGHT, "tool_calls": [CALL
 def asked(engy: EngyMock, route: str, faults: Any = (), *, stream: bool = True, **reply: Any) -> Capture:
     """The answer to one request as the first that a mock ever got."""
     engy.reset()
-    engy.when().reply(**(REPLY | reply), faults=faults)
+    engy.when().reply(**reply_for(route, REPLY | reply), faults=faults)
     return ask(engy, route, stream=stream, tools=True)
 
 
