@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import count
+from pathlib import Path
 from threading import Lock, Thread
 from typing import IO
 
@@ -17,8 +19,17 @@ from engy_mock.vocabulary.errors import MockError, quoted
 MOST_KEPT = 1024 * 1024
 """So many bytes of each output are kept, and looked at; the rest is read and thrown away."""
 
+MARK = "ENGY_MOCK_COMMAND"
+"""The variable by which all that a command has started is known, wherever it has gone."""
+
+_PROCESSES = Path("/proc")
+_NUMBERS = count(1)
+
 GRACE = 1.0
 """Seconds between the request to end and the end."""
+
+MOST_ROUNDS = 10
+"""Who is ended may just have started another one: so often somebody looks."""
 
 
 @dataclass(slots=True)
@@ -81,9 +92,10 @@ class Commands:
     def run(self, environment: Mapping[str, str], granted: Callable[[], float] = lambda: 0.0) -> Ran:
         """Run it to its end, or for as long as it may; nothing that it started in its group outlives it.
 
+        Where the system tells about processes, nothing outlives it at all if it has to be ended.
         `granted` tells how many seconds until now do not count.
         """
-        process = self._start(environment)
+        process, mark = self._start(environment)
         began = monotonic()
         outputs = Output(), Output()
         pipes = (process.stdout, process.stderr)
@@ -103,6 +115,8 @@ class Commands:
         finally:
             seconds = monotonic() - began
             _end(process)
+            if exit_code is None or self._is_over:
+                _end_strays(mark)
             with self._lock:
                 self._under_way.remove(process)
         for reader in readers:
@@ -121,14 +135,15 @@ class Commands:
         for process in under_way:
             _signal(process, signal.SIGTERM)
 
-    def _start(self, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    def _start(self, environment: Mapping[str, str]) -> "tuple[subprocess.Popen[bytes], str]":
         with self._lock:
             if self._is_over:
                 raise MockError("the campaign has been stopped")
+            mark = f"{os.getpid()}-{next(_NUMBERS)}"
             try:
                 process = subprocess.Popen(
                     self.words,
-                    env=dict(environment),
+                    env={**environment, MARK: mark},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -137,7 +152,7 @@ class Commands:
             except (OSError, ValueError) as error:
                 raise MockError(f"{quoted(self.words[0])} cannot be run: {quoted(str(error))}") from None
             self._under_way.append(process)
-        return process
+        return process, mark
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -148,6 +163,20 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             process.wait(GRACE)
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.wait()
+
+
+def _end_strays(mark: str) -> None:
+    """End what has left the group for a session of its own, and what that starts in the meantime."""
+    sign = f"{MARK}={mark}".encode()
+    for _ in range(MOST_ROUNDS):
+        found = False
+        for place in _PROCESSES.glob("[0-9]*/environ"):
+            with suppress(OSError):  # it is over, or somebody else's
+                if sign in place.read_bytes().split(b"\0"):
+                    os.kill(int(place.parent.name), signal.SIGKILL)
+                    found = True
+        if not found:
+            return
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path
@@ -15,12 +16,13 @@ from _pytest.runner import runtestprotocol
 from engy_mock.books.entry import Entry
 from engy_mock.campaigns import firings, profile
 from engy_mock.campaigns.drawing import drawn
+from engy_mock.campaigns.firings import happened
 from engy_mock.campaigns.saving import save
 from engy_mock.campaigns.shrinking import MOST_RUNS, Shrunk, shrunk
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 
 if TYPE_CHECKING:
-    from engy_mock.campaigns.plan import Plan
+    from engy_mock.campaigns.plan import Plan, Trouble
     from engy_mock.campaigns.profile import Profile
     from engy_mock.mock import EngyMock
 
@@ -175,15 +177,20 @@ def _explained(
     lines = [f"seed {run.seed} of profile {run.profile.name}, plan {plan.digest}:"]
     lines += [f"  {words}" for words in plan.words()] or ["  nothing goes wrong"]
     told: dict[str, Any] = {"failure": failure, "replay": replay}
-    seen = item.config.stash.setdefault(_SHRUNK, set())
-    kind = (_without_run(item, run), failure)
+    seen = item.config.stash.setdefault(_SHRUNK, {}).setdefault((_without_run(item, run), failure), [])
+    entries: tuple[Entry, ...] = item.stash.get(JOURNAL, ())
+    met = _kinds(happened(plan, entries, names_texts=False))
+    cause = next((known for known in seen if known <= met), None)
     found: Shrunk | None = None
-    if run.shrink and kind not in seen and _may_run_again(item):
-        seen.add(kind)
+    if run.shrink and cause is None and len(seen) < MOST_CAUSES and _may_run_again(item):
         found = _shrunk(item, nextitem, run, plan, failure)
+        cause = _kinds(found.plan.troubles) if found.is_repeatable else met
+        seen.append(cause)
         lines += _lines(found)
         if found.is_repeatable:
             told |= {"smallest": str(found.plan), "troubles": _count(found.plan)}
+    if cause:
+        told["failure"] = f"{failure}, by {' and '.join(sorted(cause))}"
     folder = item.config.getoption("engy_save_plan")
     if folder and (found is not None or not run.shrink or not _may_run_again(item)):
         path = save(found.plan if found is not None else plan, Path(folder), _slug(item, run, found))
@@ -194,8 +201,18 @@ def _explained(
     return told
 
 
-_SHRUNK = pytest.StashKey[set[tuple[str, str]]]()
-"""The failures of campaigns that have been looked into: one run of each kind is enough."""
+_SHRUNK = pytest.StashKey[dict[tuple[str, str], list[frozenset[str]]]]()
+"""The failures of campaigns that have been looked into, each with the troubles that bring it about.
+
+One run of each is enough: another one with all of these troubles fails for the same reason.
+"""
+
+MOST_CAUSES = 3
+"""So many reasons are looked for, for failures at one place."""
+
+
+def _kinds(troubles: Iterable[Trouble]) -> frozenset[str]:
+    return frozenset([own.kind for own in troubles])
 
 
 def _may_run_again(item: pytest.Item) -> bool:

@@ -5,6 +5,8 @@ from typing import Literal, get_args
 
 from engy_mock.campaigns.command import Ran
 from engy_mock.campaigns.taken import Taken
+from engy_mock.verdict.likeness import is_excuse
+from engy_mock.verdict.words import WORDS
 
 Outcome = Literal["answered", "recovered", "reported", "waiting", "unreported", "silently-wrong", "hung"]
 
@@ -17,8 +19,11 @@ BAD: frozenset[Outcome] = frozenset({"unreported", "silently-wrong", "hung"})
 ADVICE: dict[Outcome, str] = {
     "unreported": "Say on stderr what went wrong, and end with an exit code of your own.",
     "silently-wrong": "Take nothing for an answer that is none: check its end, its form and its content.",
-    "hung": "Set timeouts: for connecting, for silence within an answer, and for the whole.",
+    "hung": WORDS["never-ended"].advice,
 }
+
+WORD_OF: dict[Outcome, str] = {"silently-wrong": "silent-acceptance", "hung": "never-ended"}
+"""The word of a verdict for what only the outcome of a run shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class Oracle:
     """What a user may expect of the command.
 
     A regular answer `contains` these texts, and with `equals_clean` is what it is on a good day; where there is
-    none, the error says so with one of the texts in `errors`, or in any words if none is named. With
+    none, the error says so with one of the texts in `errors`, or in words for it if none is named. With
     `must_answer` there has to be one on every day.
     """
 
@@ -43,6 +48,17 @@ class Oracle:
         if self.equals_clean and clean is not None and ran.stdout.digest != clean.stdout.digest:
             return "the output is not that of the clean run"
         return None
+
+    def is_report(self, ran: Ran, clean: Ran | None) -> bool:
+        """Whether what the command printed, and does not print each time, says that there is no answer."""
+        if self.errors:
+            return any(text in ran.stdout.text + ran.stderr.text for text in self.errors)
+        usual = set() if clean is None else set(clean.stdout.text.splitlines())
+        return any(is_excuse(line) for line in ran.stdout.text.splitlines() if line not in usual)
+
+    def is_silent_on(self, ran: Ran, clean: Ran | None) -> bool:
+        """Whether only what was sent can tell if what the command printed is an answer."""
+        return not self.contains and not self.equals_clean and not self.is_report(ran, clean)
 
     def judged(self, ran: Ran, clean: Ran | None, taken: Taken, told_to_wait: float = 0.0) -> tuple[Outcome, str]:
         """The outcome, and the reason for it in words."""
@@ -72,6 +88,8 @@ class Oracle:
             held = "which is there" if taken.is_printed else "so nothing is expected of the output"
             right = f"right: the scenario dictates the answer, {held}"
             return ("recovered" if taken.is_recovered else "answered"), right
+        if self.errors and not taken.has_answer and self.is_report(ran, clean):
+            return "reported", "exit code 0, with words of its own in place of an answer"
         complaint = self.complaint(ran, clean)
         if complaint is not None:
             return "silently-wrong", f"exit code 0, but {complaint}"
@@ -79,4 +97,6 @@ class Oracle:
             return ("recovered", "right in the end") if taken.is_recovered else ("answered", "right")
         if says_nothing:
             return "silently-wrong", "exit code 0 without a word, but the last call got no answer"
+        if not taken.is_excused and self.is_silent_on(ran, clean):
+            return "silently-wrong", "exit code 0, with words of its own, but the last call got no answer"
         return "reported", "exit code 0, with words of its own in place of an answer"

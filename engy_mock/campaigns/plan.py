@@ -53,6 +53,13 @@ class Trouble:
         return self.rate == 1 and self.times is None and not self.at
 
     @property
+    def kind(self) -> str:
+        """What happens, in a word or two: what two runs share that fail for the same reason."""
+        if "refuse" in self.does:
+            return f"refuse {self.does['refuse']['status'] // 100}xx"
+        return "delay" if "delay" in self.does else " + ".join([made(one).kind for one in self.does["faults"]])
+
+    @property
     def what(self) -> str:
         """What happens, in the words of journals."""
         if "refuse" in self.does:

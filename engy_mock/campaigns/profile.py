@@ -100,6 +100,9 @@ def from_sheet(sheet: Sheet, name: str) -> Profile:
     least, most = (form.kinds.from_, form.kinds.to) if isinstance(form.kinds, CountForm) else (form.kinds,) * 2
     if least > most:
         raise MockError(f"{sheet.at(('kinds',))}: from {least} to {most} is no number of kinds")
+    if "kinds" in form.model_fields_set and most > len(form.troubles):
+        said = f"{most} kinds cannot be in a run, where there are {len(form.troubles)} troubles"
+        raise MockError(f"{sheet.at(('kinds',))}: {said}")
     rows = []
     for number, own in enumerate(form.troubles):
         try:

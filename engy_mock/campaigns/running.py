@@ -8,16 +8,17 @@ from pathlib import Path
 from engy_mock.books.entry import Entry
 from engy_mock.campaigns.clock import FastClock
 from engy_mock.campaigns.command import Commands, Ran
-from engy_mock.campaigns.outcome import BAD, Oracle, Outcome
+from engy_mock.campaigns.outcome import BAD, WORD_OF, Oracle, Outcome
 from engy_mock.campaigns.plan import Plan, reworded
 from engy_mock.campaigns.result import MOST_SHOWN, Case, Result
 from engy_mock.campaigns.saving import save
 from engy_mock.campaigns.shrinking import shrunk
-from engy_mock.campaigns.taken import heard, taken
+from engy_mock.campaigns.taken import heard, own_words, taken
 from engy_mock.campaigns.waiting import MOST_GRANTED, granted, still_told
 from engy_mock.mock import EngyMock
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.serving.limits import Limits
+from engy_mock.verdict.finding import Finding
 from engy_mock.verdict.verdict import Verdict
 from engy_mock.verdict.waits import Watches
 from engy_mock.verdict.words import FailLevel, Severity
@@ -33,7 +34,7 @@ LEVELS: Mapping[FailLevel, frozenset[Severity]] = {
 }
 """The findings that fail a case, by level."""
 
-TAKEN_FOR_WHOLE = frozenset({"truncated-accepted", "silent-acceptance"})
+TAKEN_FOR_WHOLE = frozenset({"truncated-accepted", "silent-acceptance", "made-up-answer"})
 """The findings that say that what a command printed is no answer."""
 
 MARGIN = 60.0
@@ -135,7 +136,7 @@ class Campaign:
             verdict = engy.verdict(fail_level=self.fail_level, ignore=self.ignore)
             if ran.exit_code == 0:
                 # Who prints something and ends well takes it for the answer: that is what it has heard.
-                for said in heard(verdict.groups, ran.stdout.text):
+                for said in heard(verdict.groups, ran.stdout.text, self._own_words(verdict, ran, clean)):
                     engy.gateway.journal.hear(said)
                 verdict = engy.verdict(fail_level=self.fail_level, ignore=self.ignore)
             scenes = engy.gateway.scenes.stage.scenes
@@ -143,10 +144,19 @@ class Campaign:
         is_recovered = clean is not None and len(entries) > len(clean.entries)
         found = taken(verdict.groups, rules, ran.stdout.text, is_recovered=is_recovered)
         outcome, reason = self.oracle.judged(ran, None if clean is None else clean.ran, found, told_to_wait)
-        wrong = [finding for finding in verdict.errors if finding.word in TAKEN_FOR_WHOLE]
-        if ran.exit_code == 0 and wrong and outcome != "silently-wrong":
+        wrong = [finding for finding in verdict.findings if finding.word in TAKEN_FOR_WHOLE]
+        if ran.exit_code == 0 and wrong:
             outcome, reason = "silently-wrong", f"exit code 0, but {wrong[0].evidence}"
         return self._judged(case, ran, entries, verdict, outcome, reason)
+
+    def _own_words(self, verdict: Verdict, ran: Ran, clean: Result | None) -> str | None:
+        """What the command printed in place of an answer, if nobody can tell that it reports a failure."""
+        on_a_calm_day = None if clean is None else clean.ran
+        if not self.oracle.is_silent_on(ran, on_a_calm_day):
+            return None
+        return own_words(
+            verdict.groups, ran.stdout.text, "" if on_a_calm_day is None else on_a_calm_day.stdout.text
+        )
 
     def _judged(
         self, case: Case, ran: Ran, entries: Sequence[Entry], verdict: Verdict, outcome: Outcome, reason: str
@@ -156,6 +166,10 @@ class Campaign:
             reason += ", and no answer"
         # What the verdict cannot know is what the command told its user.
         findings = [one for one in verdict.findings if outcome in BAD or one.word != "gave-up"]
+        word = WORD_OF.get(outcome)
+        if word is not None and word not in self.ignore and not verdict.errors:
+            last = verdict.groups[-1].exchanges if verdict.groups else ()
+            findings.insert(0, Finding.of(word, last, reason))
         levels = LEVELS[self.fail_level]
         failing = tuple(dict.fromkeys([one.word for one in findings if one.severity in levels]))
         return Result(

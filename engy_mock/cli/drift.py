@@ -23,7 +23,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--limit-micro",
-        type=int,
+        type=_micro,
         default=DEFAULT_LIMIT,
         metavar="N",
         help=f"spend at most so many micro-USD (default: {DEFAULT_LIMIT}); 0 makes only what is free",
@@ -33,11 +33,19 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
+def _micro(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r:.80} is no whole number from 0")
+    return int(text)
+
+
 def verify(options: argparse.Namespace) -> int:
     """Compare; returns 0 if nothing differs, 1 if something does, 2 if not everything could be looked at."""
     from engy_mock.cli.recording import key_of
     from engy_mock.drift.probe import Probe
-    from engy_mock.drift.survey import begun
+    from engy_mock.drift.survey import KeyRefused, begun
     from engy_mock.serving.upstream import upstream
     from engy_mock.vocabulary.errors import MockError
 
@@ -48,7 +56,7 @@ def verify(options: argparse.Namespace) -> int:
         survey = begun(server, key or "", options.model, options.limit_micro)
     except MockError as error:
         print(f"engy-mock: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, KeyRefused) else 2
     out = sys.stderr if options.json else sys.stdout
     print(
         f"{len(survey.checks)} checks with {survey.model} cost at most {survey.estimate_micro} micro-USD; "
@@ -102,6 +110,7 @@ def _summed_up(survey: Survey, results: list[Result], *, is_json: bool) -> int:
     else:
         same = len(results) - differing - skipped
         print(
-            f"{same} the same, {differing} different, {skipped} skipped; {survey.spent_micro} micro-USD were spent"
+            f"{same} the same, {differing} different, {skipped} skipped; "
+            f"at most {survey.spent_micro} micro-USD were spent"
         )
     return code

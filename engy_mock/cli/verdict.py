@@ -8,6 +8,9 @@ import os
 from typing import Any
 
 TIMEOUT_SECONDS = 30.0
+BASES = ("/v1", "/v5")
+"""What a base URL has behind the address of the mock."""
+
 FAILED = 2
 """The exit code of a verdict that fails; 1 is for what went wrong before there was one."""
 
@@ -16,7 +19,9 @@ def add_verdict(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.set_defaults(command=_verdict)
     parser.add_argument(
-        "--url", default="http://127.0.0.1:8787", help="where the mock serves (default: %(default)s)"
+        "--url",
+        default="http://127.0.0.1:8787",
+        help="where the mock serves, or its base URL (default: %(default)s)",
     )
     parser.add_argument(
         "--control-token",
@@ -34,26 +39,49 @@ def _verdict(options: argparse.Namespace) -> int:
     from urllib.parse import urlencode
 
     query = {"fail_level": options.fail_level, "ignore": ",".join(options.ignore), "since": options.since}
-    found = _asked(f"{options.url.rstrip('/')}/_mock/verdict?{urlencode(query)}", options.control_token)
+    found = _asked(f"{_place(options.url)}/_mock/verdict?{urlencode(query)}", options.control_token)
     text = found.pop("text")
     print(json.dumps(found, indent=2) if options.json else text)
     return FAILED if found["fails"] else 0
 
 
+def _place(url: str) -> str:
+    """Where a mock serves, be it told by its base URL; raises MockError for what is no address."""
+    from urllib.parse import urlsplit
+
+    from engy_mock.vocabulary.errors import MockError, quoted
+
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one or parts.query or parts.fragment:
+        raise MockError(f"--url: {quoted(url)!r:.80} is no address of a mock: write http://127.0.0.1:8787")
+    path = parts.path.rstrip("/")
+    for base in BASES:
+        path = path.removesuffix(base)
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
 def _asked(url: str, token: str) -> dict[str, Any]:
     """The answer of the control API; raises MockError."""
+    from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import ProxyHandler, Request, build_opener
 
     from engy_mock.vocabulary.errors import MockError
 
-    request = Request(url, headers={"X-Engy-Mock-Control": token})
+    place = url.partition("?")[0]
     opener = build_opener(ProxyHandler({}))  # the mock sits on this machine, not behind a proxy
     try:
+        request = Request(url, headers={"X-Engy-Mock-Control": token})
         with opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
+            found = json.loads(answer.read())
     except HTTPError as refusal:
-        raise MockError(f"{url.partition('?')[0]} refuses with {refusal.code}: {refusal.read(400)!r}") from None
-    except (OSError, ValueError) as error:
-        raise MockError(f"no mock with a control API at {url.partition('?')[0]}: {error}") from None
+        raise MockError(f"{place} refuses with {refusal.code}: {refusal.read(400)!r}") from None
+    except (OSError, ValueError, HTTPException) as error:
+        raise MockError(f"no mock with a control API at {place}: {str(error) or type(error).__name__}") from None
+    if not isinstance(found, dict) or not {"text", "fails"} <= found.keys():
+        raise MockError(f"no mock with a control API at {place}: what it says is no verdict")
+    return found

@@ -43,7 +43,7 @@ class Check:
 
 
 HELLO = [{"role": "user", "content": "Say one short sentence about the sea."}]
-TOOL = {
+TOOL: dict[str, Any] = {
     "name": "get_weather",
     "description": "The weather in a city.",
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
@@ -55,7 +55,7 @@ PROMPT = {"model": MODEL, "prompt": "The capital of France is", "max_tokens": 1}
 SPOKEN = {"model": MODEL, "input": "Say one short sentence about the sea.", "max_output_tokens": TOKENS}
 
 _SOUND = (claims.usage_adds_up, claims.stays_within(TOKENS))
-_ANSWER = (*_SOUND, claims.receipt_is_right)
+_ANSWER = (*_SOUND, claims.receipt_is_right, claims.ends_as_documented)
 _REFUSAL = (claims.is_plain_json,)
 
 
@@ -182,7 +182,12 @@ CHECKS = (
         name="a tool that must be called",
         rule="E-136",
         is_paid=True,
-        claims=(claims.usage_adds_up, claims.receipt_is_right),
+        claims=(
+            claims.usage_adds_up,
+            claims.receipt_is_right,
+            claims.ends_as_documented,
+            claims.tool_calls_can_be_run(TOOL["name"]),
+        ),
         body={
             **CHAT,
             "max_tokens": 200,

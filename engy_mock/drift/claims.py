@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from engy_mock.drift.answer import Answer
+from engy_mock.vocabulary import json
 
 Claim = Callable[[Answer], str | None]
 
@@ -77,6 +78,69 @@ def model_is(model: str) -> Claim:
         return None if other is None else f"model is {other!r:.80}, and {model!r:.80} was sent"
 
     return repeats
+
+
+REASONS = {
+    "finish_reason": frozenset({"stop", "length", "tool_calls"}),
+    "stop_reason": frozenset({"end_turn", "stop_sequence", "max_tokens", "tool_use"}),
+}
+"""Why answers of the dialects end (E-109, E-172)."""
+
+STATUSES = frozenset({"completed", "incomplete", "in_progress", "queued"})
+"""How a response is doing that has not failed (E-186)."""
+
+
+def ends_as_documented(answer: Answer) -> str | None:
+    """The reason for the end of an answer is one of those that are documented (E-109, E-172, E-186)."""
+    for document in answer.documents:
+        choices = document.get("choices")
+        holders = [*(choices if isinstance(choices, list) else ())]
+        holders += [document, document.get("message"), document.get("delta")]
+        for holder in [one for one in holders if isinstance(one, dict)]:
+            for name, reasons in REASONS.items():
+                said = holder.get(name)
+                if said is not None and said not in reasons:
+                    return f"{name} is {said!r:.40}, which is none"
+        for response in (document, document.get("response")):
+            if isinstance(response, dict) and response.get("object") == "response":
+                status = response.get("status")
+                if status not in STATUSES:
+                    return f"the status of the response is {status!r:.40}, which is none"
+    return None
+
+
+def tool_calls_can_be_run(*names: str) -> Claim:
+    """Calls are of these tools, with arguments in JSON unless the limit has cut them (E-109, E-136)."""
+
+    def can_be_run(answer: Answer) -> str | None:
+        for document in answer.documents:
+            choices = document.get("choices")
+            for choice in [one for one in (choices if isinstance(choices, list) else ()) if isinstance(one, dict)]:
+                if choice.get("finish_reason") != "length":
+                    for name, arguments in _called(choice.get("message")):
+                        if name not in names:
+                            return f"the tool {name!r:.40} is called, which was not offered"
+                        if not _is_object(arguments):
+                            return f"the arguments of {name} are no JSON object: {arguments!r:.60}"
+        return None
+
+    return can_be_run
+
+
+def _called(message: object) -> Iterator[tuple[object, object]]:
+    """The names and arguments of the tools that a message calls."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield function.get("name"), function.get("arguments")
+
+
+def _is_object(text: object) -> bool:
+    try:
+        return isinstance(text, str) and isinstance(json.read(text), dict)
+    except ValueError:
+        return False
 
 
 def chunks_are_alike(answer: Answer) -> str | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from engy_mock.drift.answer import Answer
 
 MAX_BYTES = 16 * 1024 * 1024
-SECONDS = 120.0
+SECONDS = 60.0
+"""A server that says nothing for so long has fallen silent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

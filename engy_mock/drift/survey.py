@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol
 
 from multidict import CIMultiDict
@@ -11,6 +11,7 @@ from engy_mock.books.keys import made_key
 from engy_mock.drift.answer import Answer, of_steps
 from engy_mock.drift.checks import CHECKS, MODEL, Check
 from engy_mock.drift.claims import model_is
+from engy_mock.drift.cost import Tariff
 from engy_mock.drift.shape import differences, shape_of
 from engy_mock.gateway import Gateway, Settings
 from engy_mock.model.cards import CARDS
@@ -33,9 +34,6 @@ ALIKE = frozenset({"allow", "cache-control"})
 BAD_KEY = "sk-no-such-key"
 DEFAULT_MODEL = "deepseek-v4.1-flash"
 """The cheapest of the models that do not think unless they are asked to."""
-
-MARGIN = Decimal("1.5")
-"""Other tokenizers make more tokens of the same text."""
 
 MAX_SAID = 12
 """So many differences of one answer are told."""
@@ -72,27 +70,39 @@ class Result:
 
 @dataclass(slots=True, kw_only=True)
 class Survey:
-    """The checks of one server with one model, at its prices, with at most `limit_micro` to spend."""
+    """The checks of one server with one model, at its prices, with at most `limit_micro` to spend.
+
+    What an answer does not prove to have cost less counts as the most that its request can cost. `most_unasked` is
+    the highest charge for what should be free.
+    """
 
     server: Server
     key: str
     model: str
     limit_micro: int
-    prices: tuple[Decimal, Decimal]
+    tariff: Tariff
     checks: Sequence[Check] = CHECKS
     spent_micro: int = 0
+    most_unasked: int = 0
+    _is_silent: bool = False
     _mock: Gateway = field(default_factory=lambda: Gateway(settings=Settings(hurries_retries=False)))
     _known: dict[str, tuple[Answer, int]] = field(default_factory=dict)
 
     @property
     def estimate_micro(self) -> int:
-        """What all checks cost at most, if the server charges as it says."""
+        """What all checks cost at most, if the server refuses what it should."""
         return sum([self.cost_of(check) for check in self.checks if check.is_paid])
 
     def results(self) -> Iterator[Result]:
-        """Make one check after the other."""
+        """Make one check after the other; a server that has fallen silent once is asked no more."""
         for check in self.checks:
+            if self._is_silent:
+                yield Result(check=check, skipped="not asked: the server has fallen silent")
+                continue
             most = self.cost_of(check) if check.is_paid else 0
+            if self.most_unasked:
+                # Once the server has charged for what should be free, nothing counts as free any more.
+                most = max(self.cost_of(check), self.most_unasked)
             if most and self.spent_micro + most > self.limit_micro:
                 yield Result(check=check, skipped=f"it could cost {most} micro-USD, and the limit would be passed")
                 continue
@@ -100,19 +110,28 @@ class Survey:
 
     def cost_of(self, check: Check) -> int:
         """What a check costs at most, in micro-USD."""
-        _, usage = self._expected(check)
-        input_price, output_price = self.prices
-        most = _most(check.body)
-        cost = usage * MARGIN * input_price + most * output_price
-        return int(cost.to_integral_value(ROUND_CEILING))
+        expected, usage = self._expected(check)
+        if not check.is_paid and expected.status == 200:
+            return 0  # free by the contract, and not a thing that a model answers
+        _, _, _, body = self._request(check, self.key)
+        # Of what should be refused nobody has counted the tokens: there are not more than bytes.
+        return self.tariff.most(usage or len(body), check.body)
 
     def _made(self, check: Check) -> Result:
         expected, _ = self._expected(check)
         try:
             found = self.server.ask(*self._request(check, self.key))
         except OSError as error:
-            return Result(check=check, differences=(f"no answer: {error.strerror or type(error).__name__}",))
-        cost = self._charged(found)
+            self._is_silent = isinstance(error, TimeoutError)
+            cost = self.cost_of(check) if check.is_paid else 0
+            self.spent_micro += cost
+            said = f"no answer: {error.strerror or type(error).__name__}"
+            return Result(check=check, differences=(said,), cost_micro=cost)
+        proven = self.tariff.proven(found)
+        is_charged = check.is_paid or found.status < 400
+        cost = proven if proven is not None else self.cost_of(check) if is_charged else 0
+        if not check.is_paid:
+            self.most_unasked = max(self.most_unasked, cost)
         self.spent_micro += cost
         wrong = _compared(check, expected, found)
         if check.is_paid and not wrong:
@@ -149,43 +168,37 @@ class Survey:
             headers[check.shows] = f"Bearer {shown}" if check.shows == "authorization" else shown
         return check.method, check.path, headers, body
 
-    def _charged(self, answer: Answer) -> int:
-        """What an answer did cost: what it says, else what its counts come to."""
-        cost = 0
-        for document in answer.documents:
-            for holder in (document, document.get("response"), document.get("message")):
-                if not isinstance(holder, dict):
-                    continue
-                receipt, usage = holder.get("x_engy"), holder.get("usage")
-                if isinstance(receipt, dict) and isinstance(receipt.get("charged_micro"), int):
-                    return max(0, int(receipt["charged_micro"]))
-                if isinstance(usage, dict):
-                    prompt = usage.get("prompt_tokens", usage.get("input_tokens", 0))
-                    made = usage.get("completion_tokens", usage.get("output_tokens", 0))
-                    if isinstance(prompt, int) and isinstance(made, int):
-                        charge = prompt * self.prices[0] + made * self.prices[1]
-                        cost = max(cost, int(charge.to_integral_value(ROUND_CEILING)))
-        return cost
+
+class KeyRefused(MockError):
+    """The server does not take the key, so that every check would tell that and nothing else."""
 
 
 def begun(server: Server, key: str, model: str | None, limit_micro: int) -> Survey:
-    """A survey of a server; raises MockError if it cannot be reached or has none of the models."""
+    """A survey of a server. Raises MockError if it cannot be reached, has no model or refuses the key."""
+    shown = {"authorization": f"Bearer {key}"}
     try:
-        listed = server.ask("GET", "/models", {"authorization": f"Bearer {key}"}, b"")
+        listed = server.ask("GET", "/models", shown, b"")
+        # A body that is none costs nothing, and only who has shown a good key is told so (E-71).
+        tried = server.ask("POST", "/chat/completions", {**shown, "content-type": "application/json"}, b"{")
     except OSError as error:
         raise MockError(f"the server cannot be reached: {error.strerror or error}") from None
+    if tried.status in (401, 403):
+        raise KeyRefused(f"the key is refused with {tried.status}")
     rows = listed.document.get("data") if isinstance(listed.document, dict) else None
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     prices = {row["id"]: found for row in named if isinstance(row.get("id"), str) and (found := _prices(row))}
-    known = {card.id: (card.prices.input, card.prices.output) for card in CARDS}
+    known = {card.id: card for card in CARDS}
     if model is None:
         both = [one for one in known if one in prices]
         model = DEFAULT_MODEL if DEFAULT_MODEL in both or not both else min(both, key=lambda one: prices[one][1])
     if model not in known:
         raise MockError(f"the mock has no model {model!r:.80}: take one of {', '.join(known)}")
-    return Survey(
-        server=server, key=key, model=model, limit_micro=limit_micro, prices=prices.get(model, known[model])
-    )
+    card = known[model]
+    of_prompt, of_answer = prices.get(model, (card.prices.input, card.prices.output))
+    tariff = Tariff(input=of_prompt, output=of_answer, longest=card.max_output)
+    survey = Survey(server=server, key=key, model=model, limit_micro=limit_micro, tariff=tariff)
+    survey.spent_micro = survey.most_unasked = tariff.proven(tried) or 0
+    return survey
 
 
 def _compared(check: Check, expected: Answer, found: Answer) -> list[str]:
@@ -241,12 +254,3 @@ def _prices(row: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
     except (AssertionError, KeyError, TypeError, ValueError, InvalidOperation):
         return None
     return made if all(price.is_finite() and price >= 0 for price in made) else None
-
-
-def _most(body: Any) -> int:
-    """How many tokens a request lets come out."""
-    if not isinstance(body, dict):
-        return 0
-    copies = len(body["prompt"]) if isinstance(body.get("prompt"), list) else 1
-    most: Any = body.get("max_tokens", body.get("max_output_tokens", 0))
-    return copies * int(most)

@@ -21,7 +21,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.vocabulary.errors import ApiError
-from engy_mock.vocabulary.events import Cut, Event, Failure, Piece, Raw, Refused, Started
+from engy_mock.vocabulary.events import Cut, Ended, Event, Failure, Finished, Piece, Raw, Refused, Started
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.wire import Begin, Call, Close, End, Frame, Head, Step, Wait, Whole, Write
@@ -58,6 +58,10 @@ class Replay(Protocol):
 
     def answer(self, call: Call) -> Recorded | None:
         """What was answered to such a call; None leaves it to the mock. Raises UnmetExpectation."""
+        ...
+
+    def give_back(self, recorded: Recorded) -> None:
+        """An answer has not reached its client, and is there for the next one who asks for it."""
         ...
 
     def rewind(self) -> None:
@@ -117,7 +121,10 @@ def said_again(
         return replayed(exchange, recorded, mocked.settings)
     entry.rule = " + ".join([text for text in (recorded.description, found.description) if text])
     trouble = direction.trouble(exchange, found, asked)
-    return marred(exchange, recorded, trouble, mocked.settings, mocked.now())
+    steps, is_delivered = marred(exchange, recorded, trouble, mocked.settings, mocked.now())
+    if not is_delivered:
+        replay.give_back(recorded)
+    return steps
 
 
 def replayed(exchange: Exchange, recorded: Recorded, settings: Settings) -> Iterator[Step]:
@@ -133,8 +140,8 @@ def replayed(exchange: Exchange, recorded: Recorded, settings: Settings) -> Iter
 
 def marred(
     exchange: Exchange, recorded: Recorded, trouble: Trouble, settings: Settings, now: float
-) -> Iterator[Step]:
-    """The same with faults."""
+) -> tuple[Iterator[Step], bool]:
+    """The same with faults, and whether they let the answer through to its end."""
     entry, route, generation = exchange.entry, exchange.route, recorded.generation
     head = Head(recorded.status, recorded.headers)
     is_page = generation is None or recorded.status >= 400
@@ -161,6 +168,7 @@ def marred(
         else:
             told = whole(found, generation, _Dialect(recorded, route.dialect), envelope, head)
         steps = list(sounds.timed(trouble.steps(told)))
+    is_delivered = error is None and _is_delivered(recorded, steps)
     if recorded.at:
         steps = [Wait(recorded.at), *steps]
     entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
@@ -170,7 +178,33 @@ def marred(
     plan = performed(steps, is_streamed=is_streamed, most=most)
     entry.course.plan([step for step, _ in plan])
     entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
-    return _planned(exchange, recorded, plan)
+    return _planned(exchange, recorded, plan), is_delivered
+
+
+def _is_delivered(recorded: Recorded, steps: Sequence[Step]) -> bool:
+    """Whether these steps bring the recorded answer to its own end, be it with other bytes."""
+    head = next((step.head for step in steps if isinstance(step, Begin | Whole) and step.head.status >= 200), None)
+    if (
+        head is None
+        or head.status != recorded.status
+        or _content_type(head.headers) != _content_type(recorded.headers)
+    ):
+        return False
+    if recorded.ending != "end":
+        return True
+    if not isinstance(steps[-1], End | Whole):
+        return False
+    if recorded.frames is None:
+        is_empty = not any(
+            step.body if isinstance(step, Whole) else isinstance(step, Write | Frame) for step in steps
+        )
+        return not is_empty or not recorded.body
+    ends = [step for step in steps if isinstance(step, Frame) and isinstance(step.event, Finished | Ended)]
+    return bool(ends) or recorded.generation is None
+
+
+def _content_type(headers: Sequence[tuple[str, str]]) -> str:
+    return next((value.partition(";")[0] for name, value in headers if name.lower() == "content-type"), "")
 
 
 class _Encoder:

@@ -38,6 +38,8 @@ class Judging:
 
         if said is _NOTHING and error is None:
             raise MockError("heard() takes what the client has got, or error= with an exception")
+        if said is not _NOTHING and said is not None and error is not None:
+            raise MockError("heard() takes what the client has got, or error= with an exception, not both")
         self.gateway.journal.hear(heard(None if said is _NOTHING else said, error, of))
         return None if said is _NOTHING else said
 

@@ -29,6 +29,14 @@ MAX_NUMBER = 10**300
 BEGIN, END = "---", "..."
 """The lines around a document; one without the second was never finished."""
 
+COMMENT = f"# A cassette of engy_mock: play it with `engy-mock serve --cassette`. Format {VERSION}.\n"
+"""How a file begins, before the first document."""
+
+_HEAD_BYTES = 64 * 1024
+_HEAD = re.compile(
+    r"\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t]*\r?$|\Z)", re.M | re.S
+)
+
 Ending = Literal["end", "close", "reset", "left"]
 """How an answer ended: in good order, by FIN or RST in its middle, or because its client had left."""
 
@@ -158,6 +166,16 @@ def sheets(path: Path) -> tuple[str, Iterator[Sheet]]:
 def is_one(path: Path) -> bool:
     """Whether a file looks like a cassette."""
     return b"engy_mock_cassette:" in files.begins(path, 512)
+
+
+def check_goes_on(path: Path) -> None:
+    """Raise MockError for a file that holds something else than a cassette: nothing may be written behind that."""
+    start = files.begins(path, _HEAD_BYTES).decode("utf-8", "replace")
+    head = _HEAD.match(start)
+    if start and COMMENT.startswith(start[: len(COMMENT)]):
+        return  # of one that was torn before its first line was whole
+    if head is None or not any(line.startswith("engy_mock_cassette:") for line in head[1].splitlines()):
+        raise MockError(f"{path}: no cassette: it does not begin with `engy_mock_cassette: {VERSION}`")
 
 
 def schema() -> dict[str, Any]:

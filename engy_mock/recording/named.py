@@ -17,6 +17,11 @@ _ASSIGNED = re.compile(
     r"(?P<secret>[^\s\"'`;,&|<>()\[\]{}\\$%*]{4,})(?P<next>[(\[{]?)",
     re.ASCII,
 )
+_HEADER = re.compile(
+    r"(?<![A-Za-z0-9_$./-])(?P<name>[A-Za-z]{1,32}(?:-[A-Za-z0-9]{1,32}){1,6}):[ \t]{0,4}"
+    r"(?P<secret>[^\s\"'`;,|<>()\[\]{}\\$%*]{6,})",
+    re.ASCII,
+)
 _NAMED = re.compile(r"(?P<quote>\\*[\"'])(?P<name>[\w.-]{2,64})(?P=quote)\s*[:=]\s*", re.ASCII)
 _TEXT = re.compile(r"(?P<quote>\\*[\"'])(?P<secret>[^\"'\[\]\\]+)")
 _NUMBER = re.compile(r"-?\d{4,}(?![\d.eE])")
@@ -58,6 +63,10 @@ def _assigned(text: str) -> Iterator[Span]:
     """What a shell, a program or a connection string lets a name be; what programs look up is no secret."""
     for found in _ASSIGNED.finditer(text):
         if is_field(found["name"]) and not found["next"] and looks_like_one(found["secret"]):
+            yield *found.span("secret"), FIELD, ""
+    # Names of headers have hyphens; words of a sentence before a colon have none.
+    for found in _HEADER.finditer(text):
+        if is_field(found["name"]) and looks_like_one(found["secret"]):
             yield *found.span("secret"), FIELD, ""
 
 

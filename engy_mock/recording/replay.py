@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from engy_mock.dialects import routes
 from engy_mock.gateway.replaying import Recorded, RecordedFrame
@@ -83,7 +83,8 @@ class Tracks:
 class Player:
     """Plays a cassette, from any thread. Equal requests get their answers in the order in which they came.
 
-    `strict` knows only requests with the same method, path, query and body, each as often as it was recorded.
+    `strict` knows only requests with the same method, path, query and body, each as often as it was recorded; what
+    a fault has kept from its client does not count.
     `lenient` takes also those that ask the same model the same last question, as often as they like, and leaves
     all others to the mock.
     """
@@ -118,6 +119,12 @@ class Player:
             self._played.add(place)
         return self._tracks.answers[place]
 
+    def give_back(self, recorded: Recorded) -> None:
+        """An answer has not reached its client: the exchange counts as not played."""
+        place = next(place for place, one in enumerate(self._tracks.answers) if one is recorded)
+        with self._lock:
+            self._played.discard(place)
+
     def _place(self, question: Question) -> int | None:
         """The first exchange that has not been played and fits."""
         equal = [place for place, one in enumerate(self._tracks.questions) if _is_equal(one, question)]
@@ -143,12 +150,21 @@ class Player:
             return f"{source}: nothing was recorded, and {what} is asked"
         found = [(_differences(one, question), place) for place, one in enumerate(known)]
         # Another path says more than any number of fields.
-        nearest, place = min(found, key=lambda one: (_weight(one[0]), one[1] in self._played, one[1]))
+        # Of two that are equally near, the one with the same question is meant.
+        nearest, place = min(
+            found,
+            key=lambda one: (
+                *_weight(one[0]),
+                not _asks_the_same(known[one[1]], question),
+                one[1] in self._played,
+                one[1],
+            ),
+        )
         more = f", and {len(nearest) - MAX_SHOWN} more" if len(nearest) > MAX_SHOWN else ""
         number = self._tracks.cassette.exchanges[place].exchange
         return (
             f"{source}: {what} was never recorded; the nearest is exchange {number}, "
-            f"which differs in {'; '.join(nearest[:MAX_SHOWN])}{more}"
+            f"which differs in {'; '.join([one.said for one in nearest[:MAX_SHOWN]])}{more}"
         )
 
 
@@ -156,21 +172,34 @@ def _is_equal(one: Question, other: Question) -> bool:
     return all(getattr(one, name) == getattr(other, name) for name in ("method", "path", "query", "meaning"))
 
 
-def _weight(differences: Sequence[str]) -> tuple[bool, int]:
-    return any(text.startswith(("method", "path")) for text in differences), len(differences)
+def _asks_the_same(one: Question, other: Question) -> bool:
+    both = one.request, other.request
+    return both[0] is not None and both[1] is not None and both[0].last_user_text == both[1].last_user_text
 
 
-def _differences(recorded: Question, asked: Question) -> list[str]:
+class Difference(NamedTuple):
+    """A place in which two requests differ: in words, and how much differs there."""
+
+    said: str
+    values: int = 1
+
+
+def _weight(differences: Sequence[Difference]) -> tuple[bool, int]:
+    is_elsewhere = any(one.said.startswith(("method", "path")) for one in differences)
+    return is_elsewhere, sum([one.values for one in differences])
+
+
+def _differences(recorded: Question, asked: Question) -> list[Difference]:
     """In what two requests differ, place by place."""
     found = [
-        f"{name}: recorded {quoted(getattr(recorded, name))}, asked {quoted(getattr(asked, name))}"
+        Difference(f"{name}: recorded {quoted(getattr(recorded, name))}, asked {quoted(getattr(asked, name))}")
         for name in ("method", "path", "query")
         if getattr(recorded, name) != getattr(asked, name)
     ]
     return [*found, *_in_values(recorded.body, asked.body, "")]
 
 
-def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[str]:
+def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[Difference]:
     if isinstance(recorded, dict) and isinstance(asked, dict):
         for name in dict.fromkeys([*recorded, *asked]):
             step = f"{path}.{name}" if path else str(name)
@@ -180,7 +209,20 @@ def _in_values(recorded: Any, asked: Any, path: str) -> Iterator[str]:
             pair = [one[place] if place < len(one) else _MISSING for one in (recorded, asked)]
             yield from _in_values(pair[0], pair[1], f"{path}[{place}]")
     elif recorded is _MISSING or asked is _MISSING or _meaning(recorded) != _meaning(asked):
-        yield f"{path or 'body'}: recorded {_shown(recorded)}, asked {_shown(asked)}"
+        # Where one of them has a text in place of an object, all that is in the object differs.
+        values = _values(recorded) + _values(asked) if _is_nested(recorded) or _is_nested(asked) else 1
+        yield Difference(f"{path or 'body'}: recorded {_shown(recorded)}, asked {_shown(asked)}", values)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _values(value: Any) -> int:
+    """How many values there are in one."""
+    if _is_nested(value):
+        return 1 + sum(map(_values, value.values() if isinstance(value, dict) else value))
+    return 0 if value is _MISSING else 1
 
 
 def _meaning(value: Any) -> bytes:

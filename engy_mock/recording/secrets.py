@@ -1,13 +1,13 @@
 """What looks like a secret, and texts without it, whole or in parts.
 
-A shape is a row here; a key that is known is looked for as it is.
+A shape is a row here; a key that is known is looked for in every form in which it can be written.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import quote
 
+from engy_mock.recording import written_forms
 from engy_mock.recording.named import FIELD as FIELD
 from engy_mock.recording.named import named
 from engy_mock.vocabulary.credentials import is_parameter, parameters
@@ -100,11 +100,8 @@ def find(text: str, known: Known | None = None, *, by_name: bool = True, beside_
     """
     found: list[Found] = []
     for secret, kind in (known or {}).items():
-        for form in dict.fromkeys((secret, quote(secret, safe=""))) if len(secret) >= LEAST_KNOWN else ():
-            start = text.find(form)
-            while start >= 0:
-                found.append(Found(start, start + len(form), kind))
-                start = text.find(form, start + len(form))
+        if len(secret) >= LEAST_KNOWN:
+            found += [Found(*span, kind) for span in written_forms.spans(text, secret)]
     small = text.lower()
     for kind, pattern in SHAPES.items():
         if kind == AWS_SECRET:

@@ -10,7 +10,17 @@ from typing import Any
 
 from engy_mock.books.entry import harmless
 from engy_mock.recording import layout, secrets
-from engy_mock.recording.cassette import BEGIN, END, VERSION, Ending, body_of, is_plain, text_of
+from engy_mock.recording.cassette import (
+    BEGIN,
+    COMMENT,
+    END,
+    VERSION,
+    Ending,
+    body_of,
+    check_goes_on,
+    is_plain,
+    text_of,
+)
 from engy_mock.recording.documents import Documents, clean_value
 from engy_mock.recording.said import of_body, of_stream
 from engy_mock.recording.secrets import Known
@@ -41,12 +51,11 @@ KEPT_HEADERS = frozenset(
 KEPT_BEGINNINGS = ("anthropic-ratelimit-", "x-ratelimit-")
 """The headers of answers that are kept: none of them can hold a key (Q-33)."""
 
-COMMENT = f"# A cassette of engy_mock: play it with `engy-mock serve --cassette`. Format {VERSION}.\n"
-
 
 class Tape:
-    """Writes a cassette; any thread may. Raises MockError for a file that cannot be written.
+    """Writes a cassette; any thread may.
 
+    Raises MockError for a file that cannot be written, or that holds something else.
     `known` are keys that must never be written down, each with what it is.
     """
 
@@ -62,7 +71,12 @@ class Tape:
         try:
             self._file = os.open(path, flags, 0o600)
             check_regular(os.fstat(self._file))
+            if os.fstat(self._file).st_size:
+                check_goes_on(path)
             _claim(self._file)
+        except MockError:
+            self.close()
+            raise
         except (OSError, ValueError) as error:
             self.close()
             reason = getattr(error, "strerror", None) or quoted(str(error))

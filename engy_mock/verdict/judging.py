@@ -6,12 +6,12 @@ from engy_mock.books.entry import Entry
 from engy_mock.books.journal import Journal
 from engy_mock.verdict import retries, silence, tools
 from engy_mock.verdict.attempt import Attempt
-from engy_mock.verdict.call import Call
+from engy_mock.verdict.call import OPEN, Call
 from engy_mock.verdict.finding import Finding
 from engy_mock.verdict.grouping import calls
 from engy_mock.verdict.verdict import CallGroup, Outcome, Verdict, check_level
 from engy_mock.verdict.waits import Watches
-from engy_mock.verdict.words import WORDS, FailLevel
+from engy_mock.verdict.words import WORDS, FailLevel, Severity
 from engy_mock.vocabulary.clock import Clock, WallClock, monotonic
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 
@@ -21,7 +21,7 @@ Oracle = Callable[[CallGroup, Sequence[str] | None], object]
 PATIENCE = 30.0
 """So many seconds of silence no client should bear."""
 
-_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "undetectable-damage", "made-up-answer"})
+_SILENT_WORDS = frozenset({"truncated-accepted", "silent-acceptance", "answer-altered", "made-up-answer"})
 
 _GUESSED_WORDS = frozenset({"answer-altered", "made-up-answer"})
 """What is told by comparing texts, and left to an oracle that knows better."""
@@ -53,11 +53,12 @@ def judged(
         own += _hanging(call, now, patience)
         if oracle is not None:
             own = [finding for finding in own if finding.word not in _GUESSED_WORDS]
+        own = [finding for finding in own if finding.word not in ignored]
         outcome = _outcome(call, own)
         if outcome == "gave-up" and retries.may_pass(call.last, watches):
             own.append(_gave_up(call))
         group = CallGroup(entries=tuple([attempt.entry for attempt in call.attempts]), outcome=outcome)
-        if oracle is not None:
+        if oracle is not None and "silent-acceptance" not in ignored:
             own += (complaints := list(_complaints(oracle, group, call)))
             if complaints:
                 group = CallGroup(entries=group.entries, outcome="silently-wrong")
@@ -82,8 +83,9 @@ def _checked(words: Iterable[str]) -> frozenset[str]:
 
 def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
     last, heard = call.last, call.heard
-    if last.state in {"silent", "under way"} and heard is None:
-        return "hung"
+    if heard is None and last.state in OPEN:
+        is_hung = any(finding.word == "no-read-timeout" and finding.severity == "error" for finding in findings)
+        return "hung" if is_hung else "under-way"
     if any(_is_silent(finding) for finding in findings):
         return "silently-wrong"
     if heard is not None and (heard.error is not None or _says_otherwise(call)):
@@ -94,8 +96,8 @@ def _outcome(call: Call, findings: Sequence[Finding]) -> Outcome:
 
 
 def _is_silent(finding: Finding) -> bool:
-    """Whether it says that the caller has something wrong and does not know it."""
-    return finding.word in _SILENT_WORDS or (finding.word == "answer-altered" and finding.severity == "error")
+    """Whether it says that the caller has something wrong and does not know it, though it could be known."""
+    return finding.word in _SILENT_WORDS and finding.severity == "error"
 
 
 def _says_otherwise(call: Call) -> bool:
@@ -121,7 +123,10 @@ def _hanging(call: Call, now: float, patience: float) -> Iterator[Finding]:
         if course.ended is not None or lasted >= patience:
             end = "until the mock ended it" if course.ended is not None else "and still does"
             evidence = f"the answer fell silent for ever, and the client bore it {end}"
-            yield Finding.of("no-read-timeout", (attempt.number,), evidence, silence=lasted)
+            # Who went on from there, or told somebody, has found an end, though late.
+            is_hung = attempt is call.last and call.heard is None
+            severity: Severity = "error" if is_hung else "warning"
+            yield Finding.of("no-read-timeout", (attempt.number,), evidence, severity=severity, silence=lasted)
 
 
 def _gave_up(call: Call) -> Finding:

@@ -11,6 +11,14 @@ from engy_mock.verdict.waits import AT_ONCE_SECONDS, Watches, gap, wish
 SAME_SHARE, SAME_SECONDS = 0.1, 0.02
 """Waits as alike as this are the same wait; shorter ones than that above are none."""
 
+MIN_WAITS = 2
+MIN_BRIEF = 4
+"""So many waits show how a client waits, or that it does not, though a hint lets it."""
+
+BRIEF_SECONDS = 0.25
+GROWTH = 2.0
+"""No client begins with a wait as short as that, unless later ones are so many times as long."""
+
 MIN_CALLERS = 4
 TOGETHER_SECONDS = 0.05
 IN_STEP_SHARE, IN_STEP_SECONDS = 0.01, 0.015
@@ -96,17 +104,34 @@ def _in_vain(before: Attempt, after: Attempt, watches: Watches) -> Iterator[Find
 
 
 def _without_backoff(call: Call, watches: Watches) -> Iterator[Finding]:
-    """Two waits or more that nobody asked for, and that are none, or always the same."""
+    """Waits that nobody asked for, and that are none or always the same; or no wait at all, many times."""
     waits = [gap(before, after, watches) for before, after in call.steps if wish(before, watches) is None]
-    if len(waits) < 2:
-        return
-    if max(waits) <= AT_ONCE_SECONDS:
+    brief = _brief(call, watches)
+    if len(waits) >= MIN_WAITS and max(waits) <= AT_ONCE_SECONDS:
         evidence = f"{len(waits)} attempts came at once after a failure"
-    elif max(waits) - min(waits) <= max(waits) * SAME_SHARE + SAME_SECONDS:
+    elif len(waits) >= MIN_WAITS and max(waits) - min(waits) <= max(waits) * SAME_SHARE + SAME_SECONDS:
         evidence = f"{len(waits)} attempts came after the same wait each"
+    elif len(brief) >= MIN_BRIEF:
+        waits = brief
+        evidence = f"{len(waits)} attempts came at once after a failure, or as soon as a hint let them"
     else:
         return
     yield Finding.of("no-backoff", call.numbers, evidence, longest_wait=max(waits))
+
+
+def _brief(call: Call, watches: Watches) -> list[float]:
+    """The waits that are shorter than any that a client would choose, if they do not grow.
+
+    Some hints ask for next to nothing. Clients that count their attempts are official ones: they do as it says.
+    """
+    waits: list[float] = []
+    for before, after in call.steps:
+        asked = wish(before, watches)
+        if asked is None or (asked.seconds <= AT_ONCE_SECONDS and after.count is None):
+            waits.append(gap(before, after, watches))
+    middle = len(waits) // 2
+    is_growing = bool(middle) and max(waits[middle:]) > GROWTH * max(waits[:middle]) + SAME_SECONDS
+    return [] if is_growing or max(waits, default=0.0) > BRIEF_SECONDS else waits
 
 
 def _span(call: Call) -> float:

@@ -11,7 +11,7 @@ from engy_mock.verdict.words import FAIL_LEVELS, FailLevel
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation, did_you_mean
 
-Outcome = Literal["answered", "recovered", "reported", "gave-up", "hung", "silently-wrong"]
+Outcome = Literal["answered", "recovered", "reported", "under-way", "gave-up", "hung", "silently-wrong"]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
@@ -21,8 +21,9 @@ class CallGroup:
     """One call of the application: all attempts at one request, in order, and how it went.
 
     `answered` at the first attempt, `recovered` by a later one; `reported` as failed to the caller; `gave-up`
-    where nobody said what the caller was told; `hung` without an end; `silently-wrong` where the client
-    took for an answer what was none.
+    where nobody said what the caller was told; `under-way` while it lasts; `hung` where it bears a silence without
+    end; `silently-wrong` where the client took for an answer what was none, though that could be known. The last
+    two come with a finding that is an error.
     """
 
     entries: tuple[Entry, ...]
@@ -120,7 +121,10 @@ class Verdict:
         lines = [f"{len(self.groups)} call{'' if len(self.groups) == 1 else 's'}: {counts or 'none'}"]
         if self.lost:
             lines.append(f"incomplete: the journal has dropped {self.lost} exchanges, nobody knows what they were")
-        lines += [str(finding) for finding in self.findings] or ["nothing is wrong with the client"]
+        lines += [str(finding) for finding in self.findings]
+        if not self.findings and self.is_complete:
+            so_far = " so far" if self.outcomes.get("under-way") else ""
+            lines.append(f"nothing is wrong with the client{so_far}")
         return "\n".join(lines)
 
 

@@ -40,11 +40,12 @@ WORDS: dict[str, Word] = {
     "silent-acceptance": Word(
         "error", "Compare what came with what was asked for, and report what is no answer or has an error inside."
     ),
+    "never-ended": Word("error", "Set timeouts: for connecting, for silence within an answer, and for the whole."),
     "answer-altered": Word(
         "error", "Give the caller the answer to its own question, as it came or as something that was made of it."
     ),
     "made-up-answer": Word(
-        "warning", "Where there is no answer, raise an error or say so: what stands in for one looks like one."
+        "error", "Where there is no answer, raise an error or say so: what stands in for one looks like one."
     ),
     "undetectable-damage": Word(
         "warning", "No sign on the wire told it: only checks of the answer itself, or its usage, can find it."

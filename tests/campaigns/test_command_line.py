@@ -188,8 +188,11 @@ def is_gone(process: int) -> bool:
 @pytest.mark.slow
 def test_a_command_that_never_ends(run, tmp_path):
     """It hangs, and is ended with all that it has started."""
-    child = "import subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\n"
-    waits = f"{child}open('child', 'w').write(str(child.pid))\n"
+    child = (
+        "import subprocess, time\n"
+        "children = [subprocess.Popen(['sleep', '600'], start_new_session=own) for own in (False, True)]\n"
+    )
+    waits = f"{child}open('child', 'w').write(' '.join([str(child.pid) for child in children]))\n"
     code, printed, _ = run(
         f"import os.path\nprint({PARIS})\nif os.path.exists('calm'):\n    exec({waits + 'time.sleep(600)'!r})\n"
         "open('calm', 'w')",
@@ -197,7 +200,13 @@ def test_a_command_that_never_ends(run, tmp_path):
     )
     assert (code, outcomes(printed)) == (1, [("empty-0", "hung")])
     assert "not over after 4 seconds" in printed
-    assert is_gone(int((tmp_path / "child").read_text()))
+    assert "never-ended" in printed
+    same_group, other_session = map(int, (tmp_path / "child").read_text().split())
+    assert is_gone(same_group)
+    if sys.platform == "linux":
+        assert is_gone(other_session)
+    else:
+        os.kill(other_session, signal.SIGKILL)
 
 
 DICTATING = """
@@ -263,7 +272,9 @@ except OSError:
         ("{kind: truncate, after: 14}", "print(text)", "silently-wrong", {"truncated-accepted"}),
         ("{kind: fail, after: 14}", "print(text)", "silently-wrong", {"silent-acceptance"}),
         ("{kind: fail, after: 0}", "print(text or 'sorry')", "reported", set()),
-        ("{kind: fail, after: 0}", "print(text)", "silently-wrong", {"gave-up"}),
+        ("{kind: fail, after: 0}", "print(text)", "silently-wrong", {"silent-acceptance", "gave-up"}),
+        ("{kind: fail, after: 0}", "print('It is London.')", "silently-wrong", {"made-up-answer"}),
+        ("{kind: fail, after: 0}", "print('My error:')", "reported", set()),
         ("html-error", "print(text or 'sorry')", "reported", set()),
         ("crlf", "print(text)", "answered", set()),
     ],
@@ -275,6 +286,69 @@ def test_what_is_printed_is_taken_for_the_answer(run, tmp_path, fault, last, out
     (result,) = json.loads((tmp_path / "report.json").read_text())["results"]
     assert (result["outcome"], {one["word"] for one in result["findings"]}) == (outcome, words)
     assert result["fails"] == (outcome == "silently-wrong")
+
+
+INVENTING = f"""
+try:
+    print({PARIS})
+except SystemExit:
+    print("Asked:", file=sys.stderr)
+    print("The capital of France is London.")
+"""
+
+
+def result_of(run, tmp_path, code, *options):
+    """The result of the one case, as JSON has it."""
+    given = () if "--scenario" in options else ("--profile", "refusing.yaml", "--seed", "4")
+    run(code, *given, *options, "--json", "report.json")
+    (result,) = json.loads((tmp_path / "report.json").read_text())["results"]
+    return result
+
+
+def test_an_invented_answer_is_found(run, tmp_path):
+    """What is printed before exit code 0 is taken for the answer, of which nothing was sent."""
+    result = result_of(run, tmp_path, INVENTING, "--fail-level", "never")
+    assert (result["outcome"], result["fails"]) == ("silently-wrong", True)
+    (finding,) = result["findings"]
+    assert (finding["word"], finding["severity"]) == ("made-up-answer", "error")
+    assert result["reason"] == f"exit code 0, but {finding['evidence']}"
+    assert finding["evidence"] == (
+        "the answer was a 503, and the client says it got an answer: 'The capital of France is London.', "
+        "of which nothing was sent"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        (("--error", "London"), "reported"),
+        (("--error", "Asked:"), "reported"),
+        (("--error", "Rome", "--error", "503"), "silently-wrong"),
+        (("--ignore", "made-up-answer"), "reported"),
+        (("--contains", "The capital"), "answered"),
+        (("--contains", "Paris"), "silently-wrong"),
+        (("--contains", "Paris", "--error", "London"), "reported"),
+    ],
+)
+def test_what_the_user_knows_of_the_output(run, tmp_path, options, outcome):
+    """Words that are named are the report of a failure, whatever the exit code; the others are none."""
+    result = result_of(run, tmp_path, INVENTING, *options)
+    assert (result["outcome"], result["fails"]) == (outcome, outcome == "silently-wrong")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [("print('Lyon')", "silently-wrong"), ("pass", "silently-wrong"), ("print('error')", "reported")],
+)
+def test_the_answers_of_other_calls_are_no_report(run, tmp_path, last, outcome):
+    """What came through before the last call failed says nothing of it."""
+    (tmp_path / "second.yaml").write_text("description: x\nrules: [{at: [2], refuse: 503}]\n")
+    code = f"print({PARIS})\ntry:\n    print({PARIS})\nexcept SystemExit:\n    {last}"
+    result = result_of(run, tmp_path, code, "--scenario", "second.yaml")
+    assert result["outcome"] == outcome
+    assert all(one["severity"] == "error" for one in result["findings"][:1])
 
 
 def test_time_that_is_granted_does_not_count():

@@ -94,6 +94,28 @@ def test_each_seed_is_a_run_and_a_failure_tells_how_to_repeat_it(run):
     assert sum("def test_naive" in line for line in result.outlines) == 1
 
 
+TWO_CAUSES = """
+description: Refusals of two sorts, which one assert finds.
+kinds: 1
+troubles:
+  - {refuse: {status: [400, 402]}}
+  - {refuse: {status: 503}}
+  - {fault: crlf}
+"""
+
+
+@pytest.mark.slow
+def test_failures_by_other_troubles_are_others(run, pytester):
+    """The same error at the same place is looked into for each trouble that brings it about."""
+    (pytester.path / "profiles" / "two.yaml").write_text(TWO_CAUSES)
+    result = run(NAIVE.replace("seeds=6", "seeds=12").replace("refusing", "two"))
+    lines = result.outlines
+    found = [lines[place + 1] for place, line in enumerate(lines) if line.startswith("the fewest that still fail")]
+    assert sorted(one.strip()[:8] for one in found) == ["refuse 4", "refuse 5"]
+    assert sum("def test_naive" in line for line in result.outlines) == 2
+    result.stdout.fnmatch_lines(["*AssertionError at test_it.py:*, by refuse 4xx, as shown or like others: *"])
+
+
 @pytest.mark.slow
 def test_a_replay_is_the_same_run(run):
     """One item, the same plan by its digest, the same failure, the same exchanges."""
@@ -114,6 +136,7 @@ def test_a_failing_plan_is_kept_as_a_scenario(run, pytester):
     (path,) = list((pytester.path / "kept").iterdir())
     assert re.fullmatch(r"test-naive-refusing-\d\.yaml", path.name)
     assert [rule.at for rule in from_file(path).rules] == [(1,)]
+    assert path.read_text().startswith("# `flapping` with one status in its pattern is `refuse`")
     result.stdout.fnmatch_lines([f"  saved: kept/{path.name}"])
     plain = NAIVE.replace('@pytest.mark.engy_campaign(seeds=6, profile="refusing")', "")
     run(plain).assert_outcomes(passed=1)

@@ -61,6 +61,10 @@ def test_profiles_that_there_are_not(wanted, said):
         ("description: x\ntrouble: []", "line 2, trouble: unknown key 'trouble'. Did you mean 'troubles'?"),
         ("description: x\ntroubles: []", "line 2, troubles"),
         ("description: x\nkinds: {from: 3, to: 1}\ntroubles: [{fault: reset}]", "line 2, kinds: from 3 to 1"),
+        (
+            "description: x\nkinds: 9\ntroubles: [{fault: reset}]",
+            "line 2, kinds: 9 kinds cannot be in a run, where there are 1 troubles",
+        ),
         ("description: x\nkinds: many\ntroubles: [{fault: reset}]", "line 2, kinds: many is not allowed"),
         (
             "description: x\ntroubles:\n  - {fault: reset}\n  - {fault: resett}",

@@ -87,3 +87,31 @@ def test_the_command_line(capsys):
         assert "refuses with 401" in capsys.readouterr().err
     assert main(command) == 1
     assert "no mock with a control API" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("behind", ["/", "/v1", "/v1/", "/v5"])
+def test_the_command_line_takes_a_base_url(capsys, behind):
+    """What clients are told is an address too."""
+    with EngyMock(control=True, control_token="open") as engy:
+        assert main(["verdict", "--url", engy.origin + behind, "--control-token", "open"]) == 0
+    assert "nothing is wrong with the client" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("x", "--url: 'x' is no address of a mock: write http://127.0.0.1:8787"),
+        ("localhost:8787", "is no address of a mock"),
+        ("file:///etc/hostname", "is no address of a mock"),
+        ("http://[::1", "is no address of a mock"),
+        ("http://127.0.0.1:99999", "is no address of a mock"),
+        ("http://127.0.0.1:1/v1", "no mock with a control API at http://127.0.0.1:1/_mock/verdict: "),
+        ("http://127.0.0.1:1/a b", "no mock with a control API at http://127.0.0.1:1/a b/_mock/verdict: "),
+    ],
+)
+def test_an_address_that_is_none(capsys, url, said):
+    """One line tells what is wrong."""
+    assert main(["verdict", "--url", url]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("engy-mock: ")
+    assert said in line

@@ -1,6 +1,7 @@
 """A server that does as the mock does is found the same, and one that does not is found out."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from engy_mock.cli import main
 from engy_mock.drift import claims
 from engy_mock.drift.answer import Answer
 from engy_mock.drift.checks import CHECKS
+from engy_mock.drift.cost import Tariff
 from engy_mock.drift.shape import differences, shape_of
 from engy_mock.drift.survey import begun
 from engy_mock.vocabulary.errors import MockError
@@ -39,7 +41,7 @@ def test_the_mock_is_as_the_mock(engy, capsys):
     assert len(found) == len(CHECKS)
     assert 0 < document["spent_micro"] <= document["estimate_micro"] <= document["limit_micro"]
     assert document["spent_micro"] == engy.accounts.default.charged_micro
-    for check, entry in zip(CHECKS, list(engy.journal)[1:], strict=True):
+    for check, entry in zip(CHECKS, list(engy.journal)[2:], strict=True):
         assert (entry.status == 200) == (check.is_paid or check.name in FREE), check.name
 
 
@@ -82,6 +84,24 @@ DRIFTS: dict[str, Any] = {
         lambda rule: rule.faults("html-error"),
         {"chat without a key": "content type", "messages without a key": "content type"},
     ),
+    "arguments that are cut": (
+        {"offers": "get_weather"},
+        lambda rule: rule.faults("tool-args-truncated"),
+        {"a tool that must be called": "the arguments of get_weather are no JSON object"},
+    ),
+    "reasons that are none": (
+        {},
+        lambda rule: rule.faults("finish-odd"),
+        {
+            "chat": "finish_reason is '', which is none",
+            "chat, streamed": "finish_reason is ''",
+            "completions": "finish_reason is ''",
+            "messages": "stop_reason is ''",
+            "messages, streamed": "stop_reason is ''",
+            "responses": "status of the response is ''",
+            "responses, streamed": "status of the response is ''",
+        },
+    ),
     "more tokens than were allowed": (
         {"endpoint": "chat", "stream": False},
         lambda rule: rule.reply("x", usage=Usage(prompt_tokens=10, completion_tokens=900)),
@@ -105,6 +125,12 @@ def test_drift_is_found(engy, capsys, case):
     for name, text in expected.items():
         assert text in " ".join(found[name]["differences"]), found[name]
     assert found["models"]["differences"] == []
+
+
+def called(reason, name, arguments):
+    """An answer that calls a tool."""
+    call = {"function": {"name": name, "arguments": arguments}}
+    return {"choices": [{"finish_reason": reason, "message": {"tool_calls": [call]}}]}
 
 
 @pytest.mark.parametrize(
@@ -138,6 +164,15 @@ def test_drift_is_found(engy, capsys, case):
             "two windows",
         ),
         (claims.is_plain_json, [], "no JSON object"),
+        (claims.ends_as_documented, {"choices": [{"finish_reason": "eos"}, 3]}, "finish_reason is 'eos'"),
+        (claims.ends_as_documented, {"choices": [{"finish_reason": "length"}], "stop_reason": None}, None),
+        (claims.ends_as_documented, {"delta": {"stop_reason": "stop"}}, "stop_reason is 'stop'"),
+        (claims.ends_as_documented, {"response": {"object": "response", "status": "done"}}, "is 'done'"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "a", '{"city": "Par'), "are no JSON object"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "a", "[]"), "are no JSON object"),
+        (claims.tool_calls_can_be_run("a"), called("stop", "b", "{}"), "'b' is called"),
+        (claims.tool_calls_can_be_run("a"), called("length", "a", '{"city": "Par'), None),
+        (claims.tool_calls_can_be_run("a"), called("tool_calls", "a", "{}"), None),
     ],
 )
 def test_claims(claim, body, wrong):
@@ -181,13 +216,103 @@ def test_the_limit_is_kept(engy, capsys):
     }
 
 
+DEAR = """
+description: A model that costs fifty times as much.
+rules: []
+models:
+  deepseek-v4.1-flash: {price_factor: 50}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["no-finish-reason", "usage-missing", "usage-zero", "html-error", "reset"])
+@pytest.mark.parametrize("limit", [300, 700])
+def test_the_limit_is_kept_without_receipts(engy, capsys, tmp_path, kind, limit):
+    """What an answer does not prove to have cost less counts at its worst, so that no limit is passed."""
+    (tmp_path / "dear.yaml").write_text(DEAR, encoding="utf-8")
+    engy.scenario(str(tmp_path / "dear.yaml"))
+    engy.when().faults(kind)
+    _, _, document = told(engy, capsys, "--limit-micro", str(limit))
+    assert engy.accounts.default.charged_micro <= document["spent_micro"] <= limit
+
+
+TARIFF = Tariff(input=Decimal(2), output=Decimal(3), longest=1000)
+
+
+@pytest.mark.parametrize(
+    ("words", "proven"),
+    [
+        ({"body": b'{"x_engy": {"charged_micro": 7}, "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'}, 7),
+        ({"body": b'{"usage": {"prompt_tokens": 10, "completion_tokens": 5}}'}, 35),
+        ({"body": b'{"usage": {"input_tokens": 10, "output_tokens": 5}}'}, 35),
+        ({"body": b'{"usage": {"prompt_tokens": 0, "completion_tokens": 0}}'}, None),
+        ({"body": b'{"x_engy": {"charged_micro": -7}}'}, None),
+        ({"body": b'{"usage": {"prompt_tokens": 10, "completion_tokens": 5}}', "trouble": "breaks off"}, None),
+        ({"body": b"{}"}, None),
+        ({"body": b"no JSON", "status": 500}, None),
+        ({"body": b"no JSON", "status": 402}, 0),
+        (
+            {
+                "headers": {"content-type": "text/event-stream"},
+                "body": b'data: {"usage": {"input_tokens": 10, "output_tokens": 1}}\n\n',
+            },
+            None,
+        ),
+        (
+            {
+                "headers": {"content-type": "text/event-stream"},
+                "body": b'data: {"usage": {"prompt_tokens": 10, "completion_tokens": 5}}\n\ndata: [DONE]\n\n',
+            },
+            35,
+        ),
+    ],
+)
+def test_what_an_answer_proves(words, proven):
+    """A receipt, or counts that are whole, show what an answer cost; a refusal costs nothing."""
+    assert TARIFF.proven(Answer(**{"status": 200, **words})) == proven
+
+
+def test_what_a_request_costs_at_most():
+    """As many tokens as it lets come out, or as the model can say; the prompt with a margin."""
+    assert TARIFF.most(10, {"model": "x", "max_tokens": 4}) == 30 + 12
+    assert TARIFF.most(10, {"model": "x", "max_output_tokens": 4, "prompt": ["a", "b"]}) == 30 + 24
+    assert TARIFF.most(10, {"model": "x"}) == 30 + 3000
+    assert TARIFF.most(10, {"previous": "x"}) == 0
+
+
+class Generous:
+    """A server that answers what it should refuse, and counts what it would charge."""
+
+    def __init__(self):
+        self.charged_micro = 0
+
+    def ask(self, method, path, headers, body):
+        if method == "GET":
+            return Answer(status=200, headers={"content-type": "application/json"}, body=b'{"data": []}')
+        self.charged_micro += 36
+        usage = {"prompt_tokens": 100, "completion_tokens": 400}  # 36 micro-USD at the list price
+        return Answer(
+            status=200, headers={"content-type": "application/json"}, body=json.dumps({"usage": usage}).encode()
+        )
+
+
+def test_a_server_that_charges_for_what_it_should_refuse():
+    """After the first such charge nothing is free any more: what could pass the limit is not asked."""
+    server = Generous()
+    survey = begun(server, "key", "deepseek-v4.1-flash", 50)
+    results = list(survey.results())
+    assert (survey.spent_micro, server.charged_micro) == (36, 36)
+    assert sum(one.skipped is not None for one in results) > len(CHECKS) // 2
+
+
 def test_nothing_is_spent_without_consent(engy, capsys, monkeypatch):
-    """Without --yes and without anybody to ask, only the list of models was looked at."""
+    """Without --yes and without anybody to ask, only the list of models and the key were looked at."""
     assert main(["verify", "--base-url", engy.base_url, "--key-env", "REAL_KEY"]) == 2
     said = capsys.readouterr().out
     assert "cost at most" in said
     assert "--yes" in said
-    assert [entry.path for entry in engy.journal] == ["/v1/models"]
+    assert [entry.path for entry in engy.journal] == ["/v1/models", "/v1/chat/completions"]
+    assert engy.accounts.default.charged_micro == 0
 
 
 def test_the_report_for_people(engy, capsys):
@@ -281,6 +406,36 @@ def test_a_server_that_goes_away():
     assert {one.differences for one in survey.results()} == {("no answer: Connection refused",)}
     with pytest.raises(MockError, match="cannot be reached"):
         begun(Odd(TimeoutError("timed out")), "key", None, 1)
+
+
+def test_a_server_that_falls_silent():
+    """After one wait in vain nothing more is asked, and that is said."""
+    survey = begun(Odd(Answer(status=200)), "key", None, 10**6)
+    results = survey.results()
+    next(results)
+    survey.server = Odd(TimeoutError("timed out"))
+    silent, *others = results
+    assert silent.differences == ("no answer: TimeoutError",)
+    assert {one.skipped for one in others} == {"not asked: the server has fallen silent"}
+
+
+def test_a_refused_key(engy, capsys, monkeypatch):
+    """One line says it, in place of a difference at every check that shows the key."""
+    monkeypatch.setenv("REAL_KEY", "sk-engy-no-such-key")
+    engy.settings.closed_accounts = True
+    assert verify(engy) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "engy-mock: the key is refused with 401\n")
+    assert len(engy.journal) == 2
+
+
+@pytest.mark.parametrize("limit", ["-4", "1.5", "x"])
+def test_a_limit_that_is_none(engy, capsys, limit):
+    """Nobody spends less than nothing."""
+    with pytest.raises(SystemExit) as raised:
+        verify(engy, "--limit-micro", limit)
+    assert raised.value.code == 2
+    assert f"--limit-micro: '{limit}' is no whole number from 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

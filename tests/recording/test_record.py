@@ -15,6 +15,8 @@ from openai import APIConnectionError, APIStatusError, OpenAI
 
 from engy_mock import Limits, ToolCall
 from engy_mock.recording import cassette as cassettes
+from engy_mock.recording.cassette import COMMENT, read
+from engy_mock.recording.tape import Tape
 from engy_mock.serving.unpacking import Unpacking
 from engy_mock.serving.upstream import returned
 from engy_mock.vocabulary.errors import MockError
@@ -270,6 +272,40 @@ def test_the_file_is_for_its_owner_alone(service, recorder):
     """Whoever else uses the machine does not read what was said."""
     post(recorder, *POSTS["chat"])
     assert stat.S_IMODE(recorder.tape.path.stat().st_mode) == 0o600
+
+
+HEAD = "---\nengy_mock_cassette: 1\n...\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'import os\n\nCASSETTE = """\n' + HEAD + '"""\n',
+        "description: a scenario\nrules: []\n",
+        "# A list of things.\n---\nname: engy_mock_cassette\n...\n" + HEAD,
+        "\n",
+        "\ufffd\x00",
+    ],
+)
+def test_nothing_is_written_into_what_is_no_cassette(tmp_path, text):
+    """A wrong word on the command line spoils no other file."""
+    path = tmp_path / "mine"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)
+    with pytest.raises(MockError, match="mine: no cassette: it does not begin with `engy_mock_cassette: 1`"):
+        Tape(path, "https://api.engy.ai/v1")
+    assert path.read_text(encoding="utf-8") == text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("text", ["", HEAD, "# Mine.\n\n--- \nupstream: x\n" + HEAD[4:], COMMENT, COMMENT[:9]])
+def test_a_cassette_goes_on(tmp_path, text):
+    """What is empty, begun or torn in its first line is a cassette afterwards."""
+    path = tmp_path / "mine"
+    path.write_text(text, encoding="utf-8")
+    Tape(path, "https://api.engy.ai/v1").close()
+    assert path.read_text(encoding="utf-8").startswith(text)
+    assert read(path).upstream == "https://api.engy.ai/v1"
 
 
 def test_two_recorders_do_not_share_a_file(record, service):

@@ -1,11 +1,13 @@
 """A cassette is played: the same bytes to the same requests, and faults on top."""
 
 import json
+from contextlib import suppress
 
 import httpx2
 import openai
 import pytest
 from anthropic import Anthropic
+from multidict import CIMultiDict
 from openai import OpenAI
 
 from engy_mock import EngyMock, MockError, UnmetExpectation
@@ -65,6 +67,40 @@ def test_any_key_and_order_of_fields_will_do(played, engy_factory):
     with httpx2.Client(trust_env=False) as client:
         answer = client.post(f"{engy.base_url}/chat/completions", content=body)
     assert answer.content == heard[0][1].content
+
+
+NEAREST = """
+---
+engy_mock_cassette: 1
+...
+"""
+ASKED = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Two?"}], "temperature": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (['text: "{"', "json: [1]", "json: {}"], "differs in temperature: recorded nothing, asked 0.5"),
+        (["json: {model: glm-5.2, messages: {}, temperature: 0.5}"], "differs in temperature"),
+        (["json: {model: glm-5.2, temperature: 0.5}"], "differs in temperature"),
+        (["json: {model: glm-5.2, messages: [{role: user, content: One?}], temperature: 0.5}"], "in temperature"),
+        (
+            ["json: {model: glm-5.2, messages: [{role: user, content: Two?}], temperature: 1, n: 2}"],
+            "in temperature",
+        ),
+    ],
+)
+def test_the_nearest_exchange_is_the_one_with_least_to_change(tmp_path, others, said):
+    """A body that is none has one thing wrong with it, and yet everything (Q-46)."""
+    bodies = [*others, "json: {model: glm-5.2, messages: [{role: user, content: Two?}]}"]
+    text = NEAREST
+    for number, body in enumerate(bodies, 1):
+        request = f"{{method: POST, path: /v1/chat/completions, body: {{{body}}}}}"
+        text += f"---\nexchange: {number}\nrequest: {request}\nanswer: {{status: 200}}\n...\n"
+    (tmp_path / "near.yaml").write_text(text, encoding="utf-8")
+    call = Call(method="POST", path="/v1/chat/completions", headers=CIMultiDict(), body=json.dumps(ASKED).encode())
+    with pytest.raises(UnmetExpectation, match=f"the nearest is exchange {len(bodies)}, which .*{said}"):
+        player(tmp_path / "near.yaml").answer(call)
 
 
 def test_an_unknown_request_names_the_nearest_exchange(played, caplog):
@@ -194,6 +230,39 @@ def test_faults_of_whole_answers_and_refusals(played, engy_factory):
     page = post(Address(engy), *POSTS["count_tokens"])
     assert page.status_code >= 500
     assert "html" in page.headers["content-type"]
+
+
+KEPT_BACK = (
+    {"kind": "html-error", "status": 502},
+    {"kind": "empty-error", "status": 503},
+    "reset-before-headers",
+    "200-html",
+    "200-empty",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "case", "comes_again"),
+    [
+        *[(kind, case, True) for kind in KEPT_BACK for case in ("chat", "chat stream")],
+        *[({"kind": kind, "after": 2}, "chat stream", True) for kind in ("cut", "reset", "truncate", "fail")],
+        ("no-done", "chat stream", False),
+        ("crlf", "responses stream", False),
+        ("usage-missing", "chat", False),
+        ("html-error", "refusal", True),
+    ],
+)
+def test_what_a_fault_keeps_from_the_client_is_not_used_up(played, engy_factory, kind, case, comes_again):
+    """Who asks again gets the same exchange if the answer did not come to its end, and else the next one."""
+    path, heard = played
+    engy = engy_factory(cassette=path)
+    engy.when().faults(kind, times=1)
+    with suppress(httpx2.TransportError):
+        post(Address(engy), *POSTS[case])
+    assert engy.journal.last.faults
+    both = [answer.headers["x-engy-request-id"] for name, answer in heard if name == case]
+    left = both if comes_again else both[1:]
+    assert [post(Address(engy), *POSTS[case]).headers["x-engy-request-id"] for _ in left] == left
 
 
 def test_breaks_are_played_as_breaks(service, recorder, engy_factory):

@@ -4,6 +4,8 @@ Samples are put together here, so that the tree holds none.
 """
 
 import json
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -72,6 +74,72 @@ def test_secrets_in_parts(kind, size):
     text = f"before {SAMPLES[kind]} behind"
     parts = [text[place : place + size] for place in range(0, len(text), size)]
     assert "".join(secrets.clean_parts(parts)) == secrets.clean(text)
+
+
+ODD = "plain~/+word?\u00dc9"
+
+
+@pytest.mark.parametrize("before", [b"", b"a", b"ab", b"abc", b"user:"])
+@pytest.mark.parametrize("behind", [b"", b":", b"yz"])
+@pytest.mark.parametrize("write", [b64encode, urlsafe_b64encode])
+def test_known_keys_go_in_base64(before, behind, write):
+    """Wherever the key begins in what is coded; of its neighbours nothing is lost that has no part of it."""
+    coded = write(before + ODD.encode() + behind).decode()
+    cleaned = secrets.clean(f"see {coded} there", {ODD: "upstream key"})
+    left = cleaned.replace("[scrubbed upstream key]", "").removeprefix("see ").removesuffix(" there")
+    assert "[scrubbed upstream key]" in cleaned
+    assert len(left.rstrip("=")) <= len(before + behind) * 4 / 3 + 3
+    other = write(before + b"other words than those" + behind).decode()
+    assert secrets.clean(other, {ODD: "upstream key"}) == other
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        quote(ODD, safe=""),
+        quote(ODD, safe="/"),
+        quote(ODD, safe="").lower(),
+        quote(quote(ODD, safe=""), safe=""),
+        "".join(f"%{byte:02x}" for byte in ODD.encode()),
+    ],
+)
+def test_known_keys_go_where_they_are_percent_encoded(written):
+    """Each character may be written so, or stand as it is."""
+    assert secrets.clean(f"a={written}&b", {ODD: "upstream key"}) == "a=[scrubbed upstream key]&b"
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("Send x-api-key: plainword9 with it", "Send x-api-key: [scrubbed secret field] with it"),
+        ("curl -H 'X-Api-Key:plainword9'", "curl -H 'X-Api-Key:[scrubbed secret field]'"),
+        ("x-api-key: yours", "x-api-key: yours"),
+        ("The well-known-key: value goes first", "The well-known-key: value goes first"),
+        ("api-key: $API_KEY9", "api-key: $API_KEY9"),
+    ],
+)
+def test_headers_in_a_text(text, cleaned):
+    """A line of a header names what stands in it, in the middle of a sentence too."""
+    assert secrets.clean(text) == cleaned
+
+
+def test_a_key_in_odd_forms_reaches_no_file(tmp_path):
+    """The recorder knows its own key and those of its clients, in requests and in answers."""
+    path = tmp_path / "taped.yaml"
+    tape = Tape(path, "https://api.engy.ai/v1", {ODD: "upstream key"})
+    forms = [b64encode(f"{key}:".encode()).decode() for key in (ODD, "client-word-7")] + [quote(ODD, safe="")]
+    call = Call(
+        method="POST", path="/v1/chat/completions", headers={}, body=json.dumps({"prompt": forms}).encode()
+    )
+    take = tape.begin(call, ["client-word-7"])
+    take.head(1, 200, [("content-type", "application/json")], is_stream=False)
+    take.heard(2, json.dumps({"echo": forms}).encode())
+    take.end("end")
+    tape.close()
+    written = path.read_text(encoding="utf-8")
+    assert written.count("[scrubbed upstream key]") == 4
+    assert written.count("[scrubbed key of the client]") == 2
+    assert not any(form.rstrip("=")[:-2] in written for form in forms)
 
 
 def test_known_keys_go_wherever_they_stand():

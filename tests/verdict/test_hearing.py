@@ -103,6 +103,16 @@ def test_what_cannot_be_heard(engy, wrong):
         engy.heard(wrong.pop("said", None), **wrong)
 
 
+@pytest.mark.parametrize("said", ["x", "", {"choices": []}])
+def test_an_answer_and_an_error_at_once(engy, said):
+    """Which of both the caller got, nobody can know; None beside an error is nothing."""
+    with pytest.raises(MockError, match="not both"):
+        engy.heard(said, error=ValueError("no"))
+    assert engy.journal.heard == ()
+    assert engy.heard(None, error=ValueError("no")) is None
+    assert engy.journal.heard[0].error is not None
+
+
 def test_nothing_said(engy):
     with pytest.raises(MockError, match="what the client has got"):
         engy.heard()

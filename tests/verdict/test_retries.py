@@ -206,6 +206,33 @@ def test_retry_storm(quiet, count, found):
     assert words(quiet, ignore="gave-up") == found
 
 
+@pytest.mark.parametrize(
+    ("count", "wait", "counted", "found"),
+    [
+        (9, 0.02, False, ["no-backoff"]),
+        (5, 0.0, False, ["no-backoff"]),
+        (4, 0.0, False, []),
+        (9, 0.02, True, []),
+        (9, 0.2, False, ["no-backoff"]),
+        (9, 0.3, False, []),
+    ],
+)
+def test_hammering_where_a_hint_lets_it(quiet, count, wait, counted, found):
+    """Many attempts without a pause are none that somebody asked for; official clients do as the hint says."""
+    quiet.when().refuse(429, headers={"retry-after-ms": "1", "retry-after": "1"}, times=count - 1)
+    for place in range(count):
+        sent(quiet, at=place * (0.01 + wait), retry_count=place if counted else None)
+    assert words(quiet) == found
+
+
+def test_hammering_that_slows_down(quiet):
+    """Waits that grow are a back-off, though they begin small."""
+    quiet.when().refuse(429, headers={"retry-after-ms": "1"}, times=5)
+    for at in (0.0, 0.02, 0.06, 0.12, 0.22, 0.4):
+        sent(quiet, at=at)
+    assert words(quiet) == []
+
+
 def test_redirects_are_no_attempts(quiet):
     """Whoever follows a redirect that leads back to itself storms nothing."""
     quiet.when().reply("x", faults=["redirect-loop"])
@@ -319,7 +346,8 @@ def test_no_read_timeout(quiet):
     quiet.when(stream=True).reply("one two", faults=[{"kind": "stall", "after": 1}])
     entry = sent(quiet, stream=True)
     assert entry.fate == "cut off"
-    assert words(quiet) == ["no-read-timeout"]
+    [error] = quiet.verdict().errors
+    assert error.word == "no-read-timeout"
     assert outcomes(quiet) == ["hung"]
 
 
@@ -337,5 +365,7 @@ def test_a_silence_that_lasts(quiet, patience, found):
     quiet.when(stream=True).reply("one two", faults=[{"kind": "stall", "after": 1}])
     entry = sent(quiet, stream=True, is_over=False)
     assert entry.fate == "waiting"
-    assert words(quiet, patience=patience) == found
-    assert outcomes(quiet) == ["hung"]
+    verdict = quiet.verdict(patience=patience)
+    assert [one.word for one in verdict.errors] == list(verdict.words) == found
+    assert verdict.outcomes == {"hung" if found else "under-way": 1}
+    assert ("nothing is wrong with the client so far" in str(verdict)) is (not found)

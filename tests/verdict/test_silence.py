@@ -190,7 +190,7 @@ def test_made_up_answer(quiet, said):
     sent(quiet)
     quiet.heard(said)
     [finding] = quiet.verdict().findings
-    assert (finding.word, finding.severity) == ("made-up-answer", "warning")
+    assert (finding.word, finding.severity) == ("made-up-answer", "error")
     assert finding.evidence == f"the answer was a 402, and the client says it got an answer: {said!r}, " + (
         "of which nothing was sent"
     )
@@ -239,7 +239,15 @@ def test_undetectable_damage(quiet):
     quiet.heard("one two two three four")
     [finding] = quiet.verdict().findings
     assert (finding.word, finding.severity) == ("undetectable-damage", "warning")
-    assert outcomes(quiet) == ["silently-wrong"]
+    assert outcomes(quiet) == ["answered"]
+
+
+def test_what_is_ignored_is_no_outcome_either(quiet):
+    """Who may put words of its own in place of an answer has reported that there is none."""
+    marred(quiet, *BROKEN[:1])
+    quiet.heard(RIVERS, of=quiet.journal.last.request_id)
+    assert quiet.verdict().outcomes == {"silently-wrong": 1}
+    assert quiet.verdict(ignore=["made-up-answer"]).outcomes == {"reported": 1}
 
 
 def test_malformed_chunk_ignored(quiet):
