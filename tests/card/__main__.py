@@ -56,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.check:
         return 1 if found else 0
     versions = {**known.versions, **{client: installed(client) for client in clients}}
-    _write(Kept(versions=versions, card={**known.card, **now}))
+    # What has no place any more goes.
+    cells = {job.cell for job in jobs(catalogue(), LIBRARIES)}
+    card = {cell: result for cell, result in {**known.card, **now}.items() if cell in cells}
+    _write(Kept(versions=versions, card=card))
     return 0
 
 
