@@ -75,6 +75,10 @@ def served() -> Iterator[tuple[EngyMock, EngyMock]]:
         yield here, there
 
 
+WITHOUT_A_PLACE = {"drifting-logprobs": "drifting-logprobs", "long-thinking": "reply reasoning"}
+"""What some requests have no place for: those that ask for no log probabilities, and routes where nobody thinks."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_it_says(served: tuple[EngyMock, EngyMock], name: str):
     """D-1, D-8: every rule takes part, every fault finds a place, the books are right; twice to the byte."""
@@ -88,7 +92,9 @@ def test_it_does_what_it_says(served: tuple[EngyMock, EngyMock], name: str):
     applied = {own for entry in entries for own in entry.faults}
     assert [told(own) for rule in rules for own in rule.faults if told(own) not in applied] == []
     # A page has no pieces, and no model that has made it: what is for these finds no place in it.
-    assert [entry for entry in entries if entry.not_applied and entry.request is not None] == []
+    asked = [entry for entry in entries if entry.request is not None]
+    missed = {own.partition(" by=")[0] for entry in asked for own in entry.not_applied}
+    assert missed == ({WITHOUT_A_PLACE[name]} if name in WITHOUT_A_PLACE else set())
     again = played(there, scenario)
     assert [one.status for one in again] == [one.status for one in seen]
     assert [
