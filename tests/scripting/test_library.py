@@ -76,7 +76,7 @@ def served() -> Iterator[tuple[EngyMock, EngyMock]]:
 
 
 WITHOUT_A_PLACE = {"drifting-logprobs": "drifting-logprobs", "long-thinking": "reply reasoning"}
-"""What some requests have no place for: those that ask for no log probabilities, and routes where nobody thinks."""
+"""What some requests have no place for: those without log probabilities, and routes where nobody thinks."""
 
 
 @pytest.mark.parametrize("name", NAMES)
