@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from threading import Lock
+from typing import Any, ClassVar
 
 from engy_mock.books.limits import crowded
 from engy_mock.vocabulary.errors import NoWorker
@@ -12,6 +13,9 @@ from engy_mock.vocabulary.request import ProviderWish
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
     """What one kind of worker can promise, in the words of the field `provider`."""
+
+    # Older releases of pydantic do not hand their configuration down to what stands inside.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     zdr: bool = False
     require_proof: bool = False

@@ -133,7 +133,7 @@ def _read(adapter: "TypeAdapter[Any]", value: object) -> Any:
         return adapter.validate_python(tuple(value))
     if isinstance(value, dict) and any(isinstance(item, Tempo) for item in value.values()):
         return adapter.validate_python(value)
-    return adapter.validate_json(dumps(value, default=repr))
+    return adapter.validate_json(dumps(value, default=repr), strict=True)
 
 
 def _named(setting: str, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from engy_mock.vocabulary.limits import Limits
 from engy_mock.vocabulary.seeds import UnitSource
@@ -18,6 +18,9 @@ class Tempo:
     `jitter` is the share by which a wait may be longer or shorter. With `half_at` other answers under way there is
     half the speed for each, with twice as many a third; None is a machine that no crowd slows down.
     """
+
+    # Older releases of pydantic do not hand their configuration down to what stands inside.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     first_seconds: Annotated[float, Limits(ge=0, le=LONGEST)] = 0.0
     per_second: Annotated[float, Limits(ge=1 / LONGEST)]
