@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from engy_mock.books.course import Course
 from engy_mock.vocabulary import json
+from engy_mock.vocabulary.credentials import without_keys
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Generation, Usage
 from engy_mock.vocabulary.request import GenerationRequest, ToolCall
@@ -28,8 +29,6 @@ KEPT_HEADERS = (
 )
 """The request headers that an entry keeps: none of them is a place for a key (Q-32)."""
 
-_KEY = re.compile(r"sk-[A-Za-z0-9_~-]{6,}")
-
 
 Fate = Literal["served", "waiting", "left", "cut off"]
 """What becomes of a client: its answer came to an end, it still waits for one, it went away, it was cut off."""
@@ -49,11 +48,6 @@ def kept_header(name: object) -> str:
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that may be kept, by their names in lower case."""
     return {name: without_keys(value) for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
-
-
-def without_keys(text: str) -> str:
-    """A path or a header as it may be kept: some write a key where none belongs."""
-    return _KEY.sub("sk-...", text) if "sk-" in text else text
 
 
 @dataclass(slots=True, kw_only=True)

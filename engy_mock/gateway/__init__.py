@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engy_mock.books.accounts import Account, Accounts, Hold
 from engy_mock.books.cache import PromptCache
-from engy_mock.books.entry import MAX_BODY, Entry, harmless, without_keys
+from engy_mock.books.entry import MAX_BODY, Entry, harmless
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
@@ -45,6 +45,7 @@ from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
+from engy_mock.vocabulary.credentials import without_keys
 from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, bare, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from engy_mock.books.entry import Entry, harmless, without_keys
+from engy_mock.books.entry import Entry, harmless
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_host
@@ -19,6 +19,7 @@ from engy_mock.scripting.occasion import Occasion
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule, rates_of
 from engy_mock.scripting.script import Script
+from engy_mock.vocabulary.credentials import without_keys
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.seeds import digest, hex_id
 from engy_mock.vocabulary.wire import Begin, Call, Close, Doorstep, Head, Whole, Write

@@ -4,9 +4,10 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from engy_mock.books.entry import Entry, without_keys
+from engy_mock.books.entry import Entry
 from engy_mock.serving.performance import Wire
 from engy_mock.vocabulary.clock import Clock, monotonic
+from engy_mock.vocabulary.credentials import without_keys
 from engy_mock.vocabulary.wire import Call, Lease
 
 MAX_KEPT = 256

@@ -34,6 +34,9 @@ _COUNTED = re.compile(
 )
 """Keys and tokens that open nothing."""
 
+_KEY = re.compile(r"sk-[A-Za-z0-9_~-]{6,}")
+"""How the keys of inference services begin."""
+
 DOUBTFUL = frozenset({"auth", "sig", "token"})
 """Fields that have a credential in them only if it looks like one."""
 
@@ -92,6 +95,11 @@ def without_credentials(query: str, shown: frozenset[str] = frozenset()) -> str:
     """A query without the parameters that are credentials, by name or because a client showed them as its key."""
     kept = [part for part, name, value in parameters(query) if not is_parameter(name) and value not in shown]
     return "&".join(kept)
+
+
+def without_keys(text: str) -> str:
+    """A path or a header as it may be kept: some write a key where none belongs."""
+    return _KEY.sub("sk-...", text) if "sk-" in text else text
 
 
 def parameters(query: str) -> Iterator[tuple[str, str, str]]:

@@ -3,7 +3,6 @@
 import json
 
 import anthropic
-import httpx2
 import pytest
 import scale_gp_beta
 
@@ -41,12 +40,10 @@ def test_in_the_words_of_the_path(engy, path, said, id_headers):
             head, _, body = raw.read_to_end()[0].partition(b"\r\n\r\n")
         status, *lines = head.decode().split("\r\n")
         assert status == "HTTP/1.1 400 Bad Request"
-        told = json.loads(body)
-        ids.append(told.pop("request_id", None))
-        assert told == said
+        assert json.loads(body) == said
         headers = dict(line.split(": ", 1) for line in lines)
         assert {name for name in headers if name.lower().endswith("request-id")} == id_headers
-        ids[-1] = headers.get("X-Engy-Request-Id")
+        ids.append(headers.get("X-Engy-Request-Id"))
     assert (len(set(ids)) == 2) == bool(id_headers)
     assert not engy.journal
 
@@ -117,4 +114,4 @@ def test_other_doors_have_no_ids_to_give():
     whole = Nobody().turned_away("/v1/messages", InvalidRequest("no"))
     assert json.loads(whole.body)["error"]["message"] == "no"
     assert [name for name, _ in whole.head.headers] == ["Content-Type"]
-    assert httpx2.codes(whole.head.status).name == "BAD_REQUEST"
+    assert whole.head.status == 400
