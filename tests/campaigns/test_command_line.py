@@ -512,6 +512,9 @@ def test_a_broken_off_campaign_leaves_nothing_behind(tmp_path):
             process.wait(0.2)
     process.send_signal(signal.SIGINT)
     process.wait(60)
-    assert process.stderr.read().decode().count("Traceback") == 0
+    said = process.stderr.read().decode()
+    assert "broken off" in said and "Traceback" not in said
     process.stderr.close()
-    assert process.returncode == 130
+    # Python gives the signal itself for the exit code where it met the interpreter in the midst of a text that is
+    # run as code, as classes of an import are. A shell says 130 of both.
+    assert process.returncode in (130, -signal.SIGINT)
