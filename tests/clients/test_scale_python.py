@@ -1,8 +1,9 @@
 """The official `scale-gp-beta` client for Python on `/v5`, unmodified but for address, key and account."""
 
 import json
+import os
 import subprocess
-import venv
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -767,15 +768,19 @@ asyncio.run(main())
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_earlier_generations(engy: EngyMock, tmp_path: Path, generation: str):
     """S-1, S-77: the clients published before read a completions stream to its end, each in a place of its own."""
-    venv.create(tmp_path, with_pip=True)
-    python = tmp_path / "bin" / "python"
     installed = subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", generation],
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", tmp_path, generation],
         capture_output=True,
         text=True,
     )
     if installed.returncode:
         pytest.skip(f"{generation} cannot be installed here")
     module = generation.partition("==")[0].replace("-", "_")
-    said = subprocess.run([python, "-c", OLD_CLIENT, module, engy.origin], capture_output=True, text=True)
+    said = subprocess.run(
+        # Without what this environment has.
+        [sys.executable, "-S", "-c", OLD_CLIENT, module, engy.origin],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
     assert said.stdout == " Paris.\n Paris.\n", said.stderr
