@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from engy_mock.dialects.surfaces import Surface
@@ -38,6 +39,7 @@ def is_foreign(call: Call, allowed: frozenset[str]) -> bool:
     return authority is not None and not _is_own(authority, allowed)
 
 
+@lru_cache(maxsize=64)
 def _is_own(host: str, allowed: frozenset[str]) -> bool:
     """Whether a host with its port, if any, is well formed and a name of this machine."""
     found = _HOST.fullmatch(host)

@@ -25,7 +25,9 @@ class Version(NamedTuple):
 
     def is_like(self, other: "Version | None") -> bool:
         """Whether both are told in the same bytes; the same words said anew count as others."""
-        return other is not None and self.generation is other.generation and self[1:] == other[1:]
+        if other is None or self.generation is not other.generation:
+            return False
+        return (self.created, self.charged_micro, self.most) == (other.created, other.charged_micro, other.most)
 
 
 class Blank:

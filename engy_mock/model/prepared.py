@@ -1,7 +1,7 @@
 """A request that is ready to be answered: measured, and with its limits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engy_mock.model.cards import Level, ModelCard, Prices
@@ -25,7 +25,8 @@ LEAST_MADE_UP = 16
 class Prepared:
     """A request that has passed every check of its size.
 
-    `prompts` are the tokens of each prompt; `max_tokens` is the limit in force; `level` how the model thinks.
+    `prompts` are the tokens of each prompt, `prompt_tokens` how many there are in all; `max_tokens` is the limit
+    in force; `level` how the model thinks.
     """
 
     request: GenerationRequest
@@ -33,11 +34,10 @@ class Prepared:
     level: Level
     prompts: tuple[Rendered, ...]
     max_tokens: int
+    prompt_tokens: int = field(init=False)
 
-    @property
-    def prompt_tokens(self) -> int:
-        """The tokens of all prompts."""
-        return sum([len(prompt.tokens) for prompt in self.prompts])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prompt_tokens", sum([len(prompt.tokens) for prompt in self.prompts]))
 
     @property
     def choices(self) -> int:

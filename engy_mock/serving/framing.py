@@ -4,7 +4,9 @@ from functools import lru_cache
 
 from engy_mock.vocabulary.wire import Head, header_lines
 
-_BODILESS = frozenset({204, 304})
+BODILESS = frozenset({204, 304})
+"""Answers of these statuses have no body (RFC 9110, 6.4.1)."""
+
 _FRAMING = frozenset({"connection", "content-length", "date", "transfer-encoding"})
 _NOTHING: dict[str, str] = {}
 
@@ -34,9 +36,9 @@ class Framing:
     def begin(self, head: Head, length: int | None = None) -> bytes:
         """The head of an answer whose body has this length, or one that nobody knows yet."""
         status, given = head.status, _NOTHING
-        if _is_framed(tuple([name for name, _ in head.headers])):
+        if is_framed(tuple([name for name, _ in head.headers])):
             given = {name.lower(): value for name, value in head.headers}
-        is_bodiless = status < 200 or status in _BODILESS
+        is_bodiless = status < 200 or status in BODILESS
         framing = ""
         if head.version == "1.0":
             self._is_http_11, length = False, None
@@ -78,7 +80,7 @@ class Framing:
 
 
 @lru_cache(maxsize=256)
-def _is_framed(names: tuple[str, ...]) -> bool:
+def is_framed(names: tuple[str, ...]) -> bool:
     """Whether an answer brings a header that the door would set itself."""
     return not _FRAMING.isdisjoint([name.lower() for name in names])
 

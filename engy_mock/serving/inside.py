@@ -8,16 +8,18 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
+from operator import length_hint
 from types import coroutine
 from typing import NamedTuple
 
-from engy_mock.serving.heard import Garbled, Heard
+from engy_mock.serving.glance import heard_at_once
+from engy_mock.serving.heard import Garbled, Heard, Top
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
 from engy_mock.serving.shell import Shell
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.wire import Lease
+from engy_mock.vocabulary.wire import Lease, Whole
 
 log = logging.getLogger("engy_mock")
 
@@ -33,6 +35,13 @@ Signal = bytes | float | Ending | None
 
 Telling = Coroutine[Signal, None, bool]
 """An answer that stands still at each signal; its result says whether its connection would be kept."""
+
+
+class Said(NamedTuple):
+    """A whole answer with nothing odd about it."""
+
+    top: Top
+    body: bytes
 
 
 class Drawn:
@@ -117,14 +126,26 @@ class Inside:
                     async with asyncio.timeout(seconds):
                         await bell.wait()
 
-    def telling(self, sent: Sent) -> Telling:
-        """The answer to a request, for a Hearing to drive; raises Unsendable or Refused."""
+    def telling(self, sent: Sent) -> Telling | Said:
+        """The answer to a request, for a Hearing to drive, or to hear at once; raises Unsendable or Refused."""
         call, wants_close = sent.arrive(self.limits)
-        early = self._shell.early(call, Drawn(), self.pace)
+        shell = self._shell
+        early = shell.early(call, Drawn(), self.pace)
         if early is not None:
             return early
-        framing = self._shell.framing(is_mute=call.method == "HEAD", wants_close=wants_close)
-        return self._shell.tell(call, framing, Drawn(), self.pace)
+        is_mute = call.method == "HEAD"
+        begun = None if is_mute or wants_close else shell.begin(call)
+        # One step that waits for nothing needs nobody who drives it.
+        if begun is not None and length_hint(begun.steps, 2) == 1:
+            (step,) = steps = tuple(begun.steps)
+            top = heard_at_once(step, shell.house_headers()) if isinstance(step, Whole) else None
+            if top is not None and isinstance(step, Whole):
+                return Said(top, step.body)
+            begun = begun._replace(steps=iter(steps))
+        framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
+        if begun is None:
+            return shell.tell(call, framing, Drawn(), self.pace)
+        return shell.go_on(call, begun, framing, Drawn(), self.pace)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
@@ -156,9 +177,14 @@ class Hearing:
         self._has_waited = False
         self._telling: Telling | None = None
         try:
-            self._telling = inside.telling(sent)
+            told = inside.telling(sent)
         except Refused as refused:
             self.heard.hear(inside.refusal(refused))
+        else:
+            if isinstance(told, Said):
+                self.heard.hear_all(*told)
+            else:
+                self._telling = told
 
     def listen(self, timeout: float | None) -> None:
         """Hear what the next write brings, or the end of the connection; after any trouble the answer is closed.

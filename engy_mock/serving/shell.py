@@ -94,6 +94,13 @@ class Turn(NamedTuple):
     is_late: bool = False
 
 
+class Begun(NamedTuple):
+    """An answer that has been asked for and is not told yet: its steps, and its places in the journal."""
+
+    steps: Iterator[Step]
+    entries: list[Entry]
+
+
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
@@ -191,18 +198,35 @@ class Shell:
         whole = self._service.turned_away(path, error)
         return framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
 
-    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
+    def begin(self, call: Call) -> Begun | None:
+        """Ask for an answer before it is told; None where it can be asked for only while that is done."""
+        if self.watch is not None or (self.aside is not None and self.aside.is_for(call.path)):
+            return None
+        entries: list[Entry] = []
+        try:
+            return Begun(self._service.answer(call, entries.append), entries)
+        except Exception as error:
+            return Begun(map(_raise, (error,)), entries)
+
+    def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> Coroutine[Any, Any, bool]:
         """Answer a call; returns whether the answer came to its regular end, and the connection may go on."""
         if self.aside is not None and self.aside.is_for(call.path):
-            return await self.aside.tell(call, framing, wire, pace)
+            return self.aside.tell(call, framing, wire, pace)
+        return self.go_on(call, None, framing, wire, pace)
+
+    async def go_on(self, call: Call, begun: Begun | None, framing: Framing, wire: Wire, pace: Pace) -> bool:
+        """Tell an answer that has begun, or begin it; returns the same."""
         seen = None
         if self.watch is not None:
             seen = self.watch.begin(call)
             wire = SeenWire(wire, seen)
         performance = Performance(wire, framing, pace, self._service.clock, None if seen is None else seen.note)
-        steps: Iterator[Step] | None = None
+        steps = None if begun is None else begun.steps
         try:
-            steps = self._service.answer(call, performance.note)
+            if steps is None:
+                steps = self._service.answer(call, performance.note)
+            for entry in () if begun is None else begun.entries:
+                performance.note(entry)
             await performance.perform(steps)
         except ConnectionError:
             raise
@@ -232,7 +256,7 @@ class Shell:
 
     def framing(self, *, is_http_11: bool = True, is_mute: bool = False, wants_close: bool = False) -> Framing:
         """What frames the next answer."""
-        return Framing(self._house_headers(), is_http_11=is_http_11, is_mute=is_mute, wants_close=wants_close)
+        return Framing(self.house_headers(), is_http_11=is_http_11, is_mute=is_mute, wants_close=wants_close)
 
     async def _answer(self, request: web.BaseRequest) -> bool:
         """Answer a request; returns whether the connection takes another one."""
@@ -300,7 +324,7 @@ class Shell:
             wants_close=wants_close or not request.keep_alive,
         )
 
-    def _house_headers(self) -> bytes:
+    def house_headers(self) -> bytes:
         """The headers that stand on all answers; made once for each second of the mock's time."""
         second = int(self._service.clock.now())
         if second != self._house_second:
@@ -324,6 +348,10 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         authority=absolute[1] if absolute else None,
         line=getattr(request.protocol, "line", None),  # a test server's own connections have none
     )
+
+
+def _raise(error: Exception) -> Step:
+    raise error
 
 
 def _close(steps: Iterator[Step] | None) -> None:

@@ -1,0 +1,48 @@
+"""A whole answer as a client hears it, without the way over the bytes that would stand on a wire."""
+
+import re
+from functools import lru_cache
+
+from engy_mock.serving.framing import BODILESS, is_framed
+from engy_mock.serving.heard import Top
+from engy_mock.vocabulary.wire import Head, Whole
+
+MAX_VALUES = 4096
+"""Longer headers take the long way, where clients have their bounds."""
+
+_VALUES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def heard_at_once(answer: Whole, house: bytes) -> Top | None:
+    """The top of an answer with nothing odd about it, else None; `house` are the lines on all answers."""
+    head = answer.head
+    if not 200 <= head.status < 600 or head.status in BODILESS or head.reason is not None or head.version != "1.1":
+        return None
+    names = _names(tuple([name for name, _ in head.headers]))
+    values = "\n".join([value for _, value in head.headers])
+    if names is None or len(values) > MAX_VALUES or not _VALUES.fullmatch(values):
+        return None
+    headers = [*_lines(house), *zip(names, values.encode().split(b"\n"), strict=True)]
+    headers.append((b"Content-Length", b"%d" % len(answer.body)))
+    return Top(head.status, _phrase(head.status), headers)
+
+
+@lru_cache(maxsize=8)
+def _lines(house: bytes) -> tuple[tuple[bytes, bytes], ...]:
+    """Headers out of their lines."""
+    pairs = [line.split(b": ", 1) for line in house.split(b"\r\n")[:-1]]
+    return tuple([(name, value) for name, value in pairs])
+
+
+@lru_cache(maxsize=256)
+def _names(names: tuple[str, ...]) -> tuple[bytes, ...] | None:
+    """The names of headers on the wire; None if one of them is odd, or there are none."""
+    if not names or is_framed(names) or not all(_NAME.fullmatch(name) for name in names):
+        return None
+    return tuple([name.encode() for name in names])
+
+
+@lru_cache(maxsize=64)
+def _phrase(status: int) -> bytes:
+    return Head(status, ()).phrase.encode("latin-1")
