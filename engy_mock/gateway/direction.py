@@ -128,7 +128,7 @@ class Direction:
         if self._mocked.settings.strict and asked.request is not None:
             entry.missed = tuple(self._mocked.script.explain(asked))
             nearest = "".join(f"\n  {reason}" for reason in entry.missed) or "\n  there are no rules"
-            raise UnmetExpectation(f"no rule answers {entry}\nthe nearest:{nearest}")
+            raise UnmetExpectation(f"no rule answers {entry.asking}\nthe nearest:{nearest}")
 
     def marred(
         self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engy_mock import MockError, ToolCall, UnmetExpectation
+from engy_mock.books.entry import Entry
 from engy_mock.books.journal import ELSEWHERE, FIELDS
 from engy_mock.scripting.matchers import MATCHERS
 from tests.scripting.captured import ask
@@ -144,6 +145,23 @@ def test_strict_refuses_what_no_rule_answers(engy_factory):
     assert "when(says='France'): last user turn lacks 'France'" in str(defect)
     assert "Spain" in str(defect)
     engy.gateway.defects.clear()
+
+
+def test_what_stands_in_no_journal_has_no_number(engy_factory, caplog):
+    """What strict says is said before the exchange is written down: it names no number."""
+    engy = engy_factory(strict=True)
+    engy.when(says="France").reply("Paris.")
+    turn(engy, "France")
+    seen = turn(engy, "Spain")
+    entry = engy.journal.last
+    asked = "no rule answers POST /v1/chat/completions glm-5.2 'Spain' the nearest:"
+    assert asked in json.loads(seen.body)["error"]["message"]
+    assert asked in caplog.text
+    assert asked in entry.error
+    assert "no rule answers POST /v1/chat/completions  glm-5.2  'Spain'\n" in str(engy.gateway.defects.pop())
+    assert str(entry).startswith("1. POST /v1/chat/completions  glm-5.2  'Spain'  -> 500")
+    lonely = Entry(method="GET", path="/v1/models", body=b"", request_id="x", status=200)
+    assert str(lonely) == "GET /v1/models  -> 200"
 
 
 def test_the_journal_reads_well(engy):
