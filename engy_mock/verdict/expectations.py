@@ -10,6 +10,7 @@ from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.verdict.requests import body_of, doubt, is_for_model, request_of
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
+from engy_mock.vocabulary.escapes import contains
 from engy_mock.vocabulary.request import GenerationRequest
 
 Functions = tuple[Callable[[GenerationRequest], object], ...]
@@ -179,7 +180,7 @@ def _doubt(wanted: tuple[Condition, ...], entry: Entry) -> str | None:
     if reason is None and request_of(entry) is None:
         text = entry.body.decode("utf-8", "replace")
         sought = [one.value for one in wanted if one.function is None and one.word in OF_TEXT]
-        if any(isinstance(value, str) and value in text for value in sought):
+        if any(isinstance(value, str) and contains(text, value) for value in sought):
             reason = f"the body of exchange {entry.number} is no JSON object"
     return None if reason is None or _missed(of_call, asked_of(entry)) else reason
 
