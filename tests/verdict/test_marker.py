@@ -131,6 +131,56 @@ def test_fails_by_itself(engy_factory):
     result.stdout.no_fnmatch_line("*Peru*never used*")
 
 
+def test_further_mocks_are_as_the_marker_says(run, pytester):
+    """What is said for all of a test holds for each of its mocks, unless the factory is told otherwise."""
+    pytester.mkdir("scenarios").joinpath("storm.yaml").write_text(STORM, "utf-8")
+    result = run(
+        """
+@pytest.mark.engy(strict=True, seed=7, settings={"capacity": 3}, clock="patient")
+def test_words(engy_factory):
+    engy = engy_factory()
+    assert (engy.gateway.seed, engy.settings.strict, engy.settings.capacity) == (7, True, 3)
+    assert type(engy.clock).__name__ == "PatientClock"
+    engy.reset()
+    assert engy.settings.strict
+    other = engy_factory(5, strict=False, settings={"capacity": 4})
+    assert (other.gateway.seed, other.settings.strict, other.settings.capacity) == (5, False, 4)
+    assert not engy_factory(settings={"strict": False}).settings.strict
+
+def test_options(engy_factory):
+    engy = engy_factory()
+    assert engy.gateway.seed == 11
+    assert [call(engy).status_code for _ in range(2)] == [503, 200]
+    assert call(engy_factory(scenario=())).status_code == 200
+
+@pytest.mark.engy(scenario="outage")
+def test_none_of_the_line(engy, engy_factory):
+    assert call(engy_factory()).status_code == 200
+    assert call(engy_factory(scenarios=["storm"])).status_code == 503
+
+@pytest.mark.engy(port=0, seed=3)
+def test_ports_are_not_shared(engy, engy_factory):
+    assert len({engy.port, engy_factory().port, engy_factory().port}) == 3
+
+@pytest.mark.engy(verdict="warning")
+def test_judged(engy_factory):
+    engy = engy_factory(scenario=())
+    engy.when().refuse(503)
+    call(engy)
+
+@pytest.mark.engy(verdict="warning")
+def test_not_judged(engy_factory):
+    engy = engy_factory(scenario=(), verdict="error")
+    engy.when().refuse(503)
+    call(engy)
+""",
+        "--engy-seed=11",
+        "--engy-scenario=storm",
+    )
+    result.assert_outcomes(passed=6, errors=1)
+    assert "warning gave-up (exchange 0)" in result.stdout.str()
+
+
 def test_strict_and_verify_fail_the_test(run):
     """What did not come true fails at the end, with the journal beside it."""
     result = run(
