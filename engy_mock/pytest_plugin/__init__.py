@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from engy_mock.campaigns.in_pytest import Run
     from engy_mock.campaigns.summary import Summary
     from engy_mock.mock import EngyMock
+    from engy_mock.pytest_plugin.looking_after import Lent
 
 RUN = "_engy_run"
 """The fixture that an item of a campaign has its run from."""
 
-MOCKS = pytest.StashKey[list["EngyMock"]]()
+MOCKS = pytest.StashKey[list["Lent"]]()
 """Where a test keeps the mocks that it has."""
 
 HAS_FAILED = pytest.StashKey[bool]()
@@ -93,10 +94,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         from engy_mock.campaigns.in_pytest import note
 
         note(item, call, report)
-    if report.when == "call" and report.failed:
+    mocks = item.stash.get(MOCKS, None)
+    if mocks and report.failed:
+        from engy_mock.pytest_plugin.looking_after import sections
+
         item.stash[HAS_FAILED] = True
-        for engy in item.stash.get(MOCKS, ()):
-            report.sections.append(("engy_mock: what reached the mock", str(engy.journal)))
+        report.sections += sections(mocks, is_setting_up=report.when == "setup")
+    if mocks is not None and report.when == "teardown":
+        del item.stash[MOCKS]  # items stay to the end of the session, journals need not
     return report
 
 

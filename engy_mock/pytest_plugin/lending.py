@@ -10,6 +10,7 @@ from engy_mock.mock import EngyMock
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.pytest_plugin import HAS_FAILED, MOCKS, run_of
 from engy_mock.pytest_plugin.asked import OWN_MOCK, asked_by, check_verdict, further, made_with
+from engy_mock.pytest_plugin.looking_after import Lent, check
 from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
@@ -51,7 +52,13 @@ def _set_up(
     engy: EngyMock, asked: dict[str, Any], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[EngyMock]:
     item = request.node
-    item.stash.setdefault(MOCKS, []).append(engy)
+    own = Lent(
+        engy=engy,
+        name=f"engy, at {engy.base_url}",
+        verifies=asked.get("verify", False),
+        fail_level=asked.get("verdict", "never"),
+    )
+    item.stash.setdefault(MOCKS, []).append(own)
     item.stash[HAS_FAILED] = False
     _settle(engy, asked)
     _begin_scenarios(engy, asked, request)
@@ -77,14 +84,7 @@ def _set_up(
         request.instance.engy = engy
     failures = request.session.testsfailed
     yield engy
-    item.stash[MOCKS].remove(engy)
-    if engy.gateway.defects:
-        raise engy.gateway.defects[0]
-    has_failed = _has_failed(request, failures)
-    if asked.get("verify") and not has_failed:
-        engy.verify()
-    if "verdict" in asked and not has_failed:
-        engy.verdict(fail_level=asked["verdict"]).check()
+    check([own], has_failed=_has_failed(request, failures), has_others=len(item.stash[MOCKS]) > 1)
 
 
 def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:
@@ -117,9 +117,7 @@ def _begin_scenarios(engy: EngyMock, asked: dict[str, Any], request: pytest.Fixt
 
 def factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., EngyMock]]:
     """What makes further mocks for a test; they end with it."""
-    made: list[EngyMock] = []
-    verified: list[EngyMock] = []
-    judged: list[tuple[EngyMock, Any]] = []
+    made: list[Lent] = []
     asked = asked_by(request)
     item = request.node
     item.stash[HAS_FAILED] = False
@@ -130,25 +128,17 @@ def factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., EngyMock]]
         check_verdict("engy_factory", level)
         words = further(request, asked, arguments, named)
         engy = EngyMock(*arguments, **words).__enter__()
-        made.append(engy)
-        if words.get("verify"):
-            verified.append(engy)
-        judged.append((engy, level))
-        item.stash.setdefault(MOCKS, []).append(engy)
+        name = f"mock {len(made) + 1} of engy_factory, at {engy.base_url}"
+        own = Lent(engy=engy, name=name, verifies=words.get("verify", False), fail_level=level)
+        made.append(own)
+        item.stash.setdefault(MOCKS, []).append(own)
         return engy
 
     yield make
-    for engy in made:
-        engy.stop()
-        item.stash[MOCKS].remove(engy)
-    for engy in made:
-        if engy.gateway.defects:
-            raise engy.gateway.defects[0]
-    if not _has_failed(request, failures):
-        for engy in verified:
-            engy.verify()
-        for engy, level in judged:
-            engy.verdict(fail_level=level).check()
+    for one in made:
+        one.engy.stop()
+    mocks = item.stash.get(MOCKS, ())
+    check(made, has_failed=_has_failed(request, failures), has_others=len(mocks) > 1)
 
 
 def _has_failed(request: pytest.FixtureRequest, failures: int) -> bool:

@@ -1,5 +1,6 @@
 """Marker, options and further fixtures of the plugin, in runs of pytest of its own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -127,8 +128,81 @@ def test_fails_by_itself(engy_factory):
     )
     result.assert_outcomes(passed=6, failed=1, errors=3)
     for country in ("France", "Spain", "Italy"):
-        result.stdout.fnmatch_lines([f"*UnmetExpectation: when(says='{country}') was never used"])
+        result.stdout.fnmatch_lines([f"E *when(says='{country}') was never used"])
     result.stdout.no_fnmatch_line("*Peru*never used*")
+
+
+def test_the_journal_stands_beside_all_that_fails(run):
+    """Whether a test fails while it is set up, by itself or at its end; with all that is wrong, mock by mock."""
+    result = run(
+        """
+@pytest.fixture
+def warm(engy):
+    call(engy, "while it is set up")
+    raise RuntimeError("cold")
+
+def test_set_up(warm):
+    pass
+
+@pytest.mark.engy(strict=True)
+def test_strict(engy):
+    call(engy, "swallowed")
+
+def test_bug(engy):
+    engy.when().reply(lambda request: 1 / 0)
+    call(engy, "by zero")
+
+@pytest.mark.engy(verify=True, verdict="error")
+def test_both(engy):
+    engy.when(says="never").reply("x")
+    engy.when().refuse(401, times=1)
+    call(engy, "once"), call(engy, "once")
+
+def test_long(engy):
+    for number in range(50):
+        call(engy, f"question {number}.")
+    assert False
+
+def test_many(engy, engy_factory):
+    one, two = engy_factory(verify=True), engy_factory(verify=True, seed=2)
+    for name, mock in (("first", one), ("second", two)):
+        mock.when(says=name).reply("x")
+    call(engy, "to engy"), call(one, "to one"), call(two, "to two")
+
+def test_two_bugs(engy_factory):
+    for number in (1, 2):
+        mock = engy_factory()
+        mock.when().reply(lambda request: {}[f"bug {number}"])
+        call(mock)
+"""
+    )
+    result.assert_outcomes(passed=5, failed=1, errors=6)
+    text = result.stdout.str()
+    _, *parts = re.split(r"^_{3,} (?:ERROR at \w+ of )?(test_\w+) _{3,}$", text, flags=re.MULTILINE)
+    said = dict(zip(parts[::2], parts[1::2], strict=True))
+    heading = re.compile("^-+ engy_mock: what reached (.*?) -+$", re.MULTILINE)
+    for name, words in (
+        ("test_set_up", ["'while it is set up'", "RuntimeError: cold"]),
+        ("test_strict", ["'swallowed'", "no rule answers POST"]),
+        ("test_bug", ["'by zero'", "ZeroDivisionError"]),
+        (
+            "test_both",
+            ["when(says='never') was never used", "error retried-non-retryable (exchange 0, 1)", "1. POST"],
+        ),
+        ("test_long", ["(10 more before these", "10. POST", "'question 49.'"]),
+    ):
+        assert heading.findall(said[name]) == ["the mock"]
+        for word in words:
+            assert word in said[name]
+    assert "'question 9.'" not in said["test_long"]
+    names = ["engy, at http", "mock 1 of engy_factory, at http", "mock 2 of engy_factory, at http"]
+    found = heading.findall(said["test_many"])
+    assert [one.partition("://")[0] for one in found] == names
+    for number, name in ((1, "first"), (2, "second")):
+        told = rf"mock {number} of engy_factory, at \S+:\nE +when\(says='{name}'\) was never used"
+        assert re.search(told, said["test_many"])
+    told = r"KeyError: 'bug 1'\nE +mock 2 of engy_factory, at \S+: KeyError: 'bug 2'"
+    assert re.search(told, said["test_two_bugs"])
 
 
 def test_further_mocks_are_as_the_marker_says(run, pytester):
