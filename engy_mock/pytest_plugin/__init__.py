@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,7 +89,11 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
-    """Show beside a test that failed what reached its mocks."""
+    """Show beside a test that failed what reached its mocks, and not how the mock is made."""
+    if call.excinfo is not None and "engy_mock.mock" in sys.modules:
+        from engy_mock.pytest_plugin.tracebacks import shorten
+
+        shorten(call.excinfo)
     report = yield
     if run_of(item) is not None:
         from engy_mock.campaigns.in_pytest import note

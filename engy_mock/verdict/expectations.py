@@ -9,7 +9,7 @@ from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.verdict.requests import body_of, doubt, is_for_model, request_of
-from engy_mock.vocabulary.errors import MockError, UnmetExpectation
+from engy_mock.vocabulary.errors import MockError, UnmetExpectation, quoted
 from engy_mock.vocabulary.escapes import contains
 from engy_mock.vocabulary.request import GenerationRequest
 
@@ -127,7 +127,7 @@ def complaints(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseEx
 
     A rule counts as used once it was; one with `times` only when it was used so often.
     """
-    found = [f"the mock failed: {defect!r:.300}" for defect in defects]
+    found = [_failure(defect) for defect in defects]
     for rule in rules:
         if rule.times is not None and rule.used < rule.times:
             found.append(f"{rule.description} was used {rule.used} times of {rule.times}{_why(rule, journal)}")
@@ -138,6 +138,14 @@ def complaints(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseEx
     if journal.lost:
         found.append(journal.losses)
     return found
+
+
+def _failure(defect: BaseException) -> str:
+    """What failed in the mock, or the request that it did not expect, line by line as that was said."""
+    said = str(defect)
+    if not isinstance(defect, UnmetExpectation):
+        said = f"the mock failed: {type(defect).__name__}: {quoted(said):.300}"
+    return said.replace("\n", "\n     ")
 
 
 def _vain(one: str) -> str:

@@ -109,6 +109,20 @@ def test_verify_wants_rules_used(engy):
         engy.verify()
 
 
+def test_verify_says_readably_what_strict_said(engy_factory):
+    engy = engy_factory(strict=True)
+    turn(engy, "Spain")
+    engy.when(lambda request: {}["x"]).reply("x")
+    turn(engy, "Italy")
+    with pytest.raises(UnmetExpectation) as caught:
+        engy.verify()
+    assert str(caught.value).splitlines()[:2] == [
+        "no rule answers POST /v1/chat/completions  glm-5.2  'Spain': there are no rules",
+        "the mock failed: KeyError: 'x'",
+    ]
+    engy.gateway.defects.clear()
+
+
 def test_verify_wants_faults_applied(engy):
     """D-8: a fault that found no place fails the verification."""
     engy.when().faults("stall-with-comments")

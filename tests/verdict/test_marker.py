@@ -132,6 +132,51 @@ def test_fails_by_itself(engy_factory):
     result.stdout.no_fnmatch_line("*Peru*never used*")
 
 
+def test_failures_show_the_test_and_not_the_mock(run):
+    """What was expected and where in the test; the source of the mock only where that is what is broken."""
+    code = """
+def test_asked(engy):
+    engy.asked(says="x")
+
+def test_misspelt(engy):
+    engy.when(sayz="x")
+
+@pytest.mark.engy(verify=True, strict=True)
+def test_at_the_end(engy):
+    engy.when(says="never").reply("x")
+
+@pytest.mark.engy(strict=True)
+def test_strict(engy):
+    call(engy)
+
+def test_bug_of_a_rule(engy):
+    engy.when().reply(lambda request: 1 / 0)
+    call(engy)
+
+@pytest.mark.engy(sed=7)
+def test_marker(engy):
+    pass
+
+def test_bug_of_the_mock(engy):
+    engy.catalog.add(None)
+"""
+    result = run(code, "--show-capture=no")
+    result.assert_outcomes(passed=3, failed=3, errors=4)
+    text = result.stdout.str()
+    own = re.findall(r"engy_mock/(\S+):\d+:", text)
+    assert own == ["model/catalog.py"]
+    for line in ('>       engy.asked(says="x")', '>       engy.when(sayz="x")', ">       engy.catalog.add(None)"):
+        assert line in text
+    for line in (
+        "MockError: unknown matcher 'sayz'. Did you mean 'says'?",
+        "MockError: the marker engy has no 'sed'. Did you mean 'seed'?",
+        "UnmetExpectation: when(says='never') was never used",
+        ">   engy.when().reply(lambda request: 1 / 0)",
+    ):
+        assert line in text
+
+
+@pytest.mark.slow
 def test_the_journal_stands_beside_all_that_fails(run):
     """Whether a test fails while it is set up, by itself or at its end; with all that is wrong, mock by mock."""
     result = run(
