@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from sys import getsizeof
 from threading import Lock
-from typing import Any, Protocol, overload
+from typing import Any, Literal, Protocol, get_args, overload
 
 from engy_mock.books.entry import MAX_BODY, Entry, kept_header
 from engy_mock.books.heard import Heard
@@ -16,6 +16,10 @@ from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
+
+Order = Literal["arrival", "asked"]
+
+ORDERS: tuple[str, ...] = get_args(Order)
 
 LATEST = 40
 """So many exchanges are shown beside something that failed."""
@@ -239,13 +243,25 @@ class Journal:
             and all(function(entry) for function in functions)
         ]
 
-    def snapshot(self) -> list[dict[str, Any]]:
+    def snapshot(self, *, order: Order = "arrival") -> list[dict[str, Any]]:
         """All entries as plain values, for a snapshot: the same in every run of the same calls and seed.
 
-        Where some had to make room, the first value says how many.
+        Callers in parallel arrive in another order each time. With `order="asked"` entries stand in the order of
+        what was asked (path, method, body, account), and those with the same request as they came. What depends on
+        who came first depends on it still: statuses and answers under limits, balances, phases, and rules with
+        `times`, `at` or several answers; `cached_tokens`, and with them `charged_micro`, of prompts that begin
+        alike, unless `settings.prompt_cache` is off; `client_left` where a client does not wait for the end.
+
+        Where some had to make room, the first value says how many. Raises MockError for another order.
         """
+        if order not in ORDERS:
+            hint = did_you_mean(str(order), ORDERS)
+            raise MockError(f"snapshot: order= takes {' or '.join(map(repr, ORDERS))}, got {order!r:.80}.{hint}")
         lost: list[dict[str, Any]] = [{"dropped": self.lost}] if self.lost else []
-        return lost + [entry.snapshot() for entry in self]
+        entries = list(self)
+        if order == "asked":
+            entries.sort(key=lambda entry: (entry.path, entry.method, entry.body, entry.account))
+        return lost + [entry.snapshot() for entry in entries]
 
     @property
     def losses(self) -> str:

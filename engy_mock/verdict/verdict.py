@@ -101,7 +101,7 @@ class Verdict:
         return self.raise_for(self.fail_level)
 
     def snapshot(self) -> dict[str, Any]:
-        """Plain values, the same in every run of the same calls and seed: nothing that was measured."""
+        """Plain values, the same in every run of the same calls in the same order: nothing that was measured."""
         return {
             "is_complete": self.is_complete,
             "lost": self.lost,

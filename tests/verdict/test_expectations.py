@@ -1,10 +1,11 @@
 """What a test can expect of its client, and what it is told when that does not come true."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engy_mock import MockError, ToolCall, UnmetExpectation
+from engy_mock import EngyMock, MockError, ToolCall, UnmetExpectation
 from engy_mock.books.entry import Entry
 from engy_mock.books.journal import ELSEWHERE, FIELDS
 from engy_mock.scripting.matchers import MATCHERS
@@ -233,6 +234,44 @@ def test_words_of_requests_are_known_elsewhere(engy):
     }.items():
         with pytest.raises(MockError, match=f"entries have no '{word}'. .*{said}"):
             engy.journal.where(**{word: "x"})
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]])
+def test_a_snapshot_need_not_depend_on_who_came_first(engy, places):
+    """Callers in parallel are sorted by what they ask; the same request keeps the order of its attempts."""
+    engy.when(says="again").refuse(429, times=1)
+    texts = ["again", "one", "two", "three"]
+    for place in places:
+        turn(engy, texts[place])
+        if texts[place] == "again":
+            turn(engy, "again")
+    found = engy.journal.snapshot(order="asked")
+    said = [(one["body"]["messages"][0]["content"], one["status"]) for one in found]
+    assert said == [("again", 429), ("again", 200), ("one", 200), ("three", 200), ("two", 200)]
+    arrived = [entry.request.last_user_text for entry in engy.journal]
+    assert [one["body"]["messages"][0]["content"] for one in engy.journal.snapshot()] == arrived
+    with pytest.raises(MockError, match=r"order= takes 'arrival' or 'asked', got 'aksed'. Did you mean 'asked'\?"):
+        engy.journal.snapshot(order="aksed")
+
+
+def test_parallel_callers_have_one_snapshot():
+    """In threads, in whatever order they come, with prompts that begin alike but no cache."""
+    found = []
+    for _ in range(2):
+        engy = EngyMock(settings={"prompt_cache": False})
+        with (
+            engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as http,
+            ThreadPoolExecutor(8) as pool,
+        ):
+
+            def ask_one(number, http=http):
+                text = f"{'The same beginning. ' * 40}Question {number}?"
+                body = {"model": "glm-5.2", "messages": [{"role": "user", "content": text}], "max_tokens": 5}
+                return http.post("/v1/chat/completions", json=body).status_code
+
+            assert set(pool.map(ask_one, range(24))) == {200}
+        found.append(engy.journal.snapshot(order="asked"))
+    assert found[0] == found[1]
 
 
 def test_a_snapshot_is_the_same_in_every_run(engy):
