@@ -51,7 +51,7 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
     - `port`, `host`: where it listens; 0 is any port that is free.
     - `clock`: `standing`, which moves by `engy.clock.advance` only; `today`, which stands too, but at the
       machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
-      comes again; `wall`; or a clock. `time_scale` stretches pauses under a wall clock.
+      comes again; `wall`; or a clock. `time_scale` stretches pauses in answers under a wall clock, and only those.
     - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
     - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too, or
       `stop()` where there is none.

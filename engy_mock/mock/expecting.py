@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engy_mock.vocabulary.errors import MockError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
@@ -64,9 +66,12 @@ class Expecting:
         from engy_mock.verdict.prefixes import check_stable_prefix
         from engy_mock.verdict.prompts import check
 
-        wanted, unwanted = (((one,) if isinstance(one, str) else one) for one in (has, lacks))
+        if keeps_prefix is not True and max_prompt_tokens is None and has in ((), []) and lacks in ((), []):
+            raise MockError(
+                "check_prompts looks for nothing: it takes has, lacks, max_prompt_tokens, keeps_prefix"
+            )
         gateway = self.gateway
-        check(gateway.journal, gateway.catalog, has=wanted, lacks=unwanted, max_prompt_tokens=max_prompt_tokens)
+        check(gateway.journal, gateway.catalog, has=has, lacks=lacks, max_prompt_tokens=max_prompt_tokens)
         if keeps_prefix:
             check_stable_prefix(gateway.journal, gateway.catalog)
 

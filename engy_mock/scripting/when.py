@@ -27,8 +27,8 @@ class When:
 
     Each call writes one rule and gives back the `When`.
     Any rule takes `faults` (of the catalogue, by class, name or mapping, or functions of events), `times` (how
-    often it may be used), `rate` (the share of fitting requests that it is for, 0 to 1), `delay` (seconds of mock
-    time before the first byte) and `pace` (pieces a second).
+    often it may be used), `rate` (the share of fitting requests that it is for, 0 to 1), `at` (for these of them
+    alone, as in `when`), `delay` (seconds of mock time before the first byte) and `pace` (pieces a second).
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class When:
         faults: Faults = (),
         times: int | None = None,
         rate: float = 1.0,
+        at: Sequence[int] | None = None,
         delay: float | None = None,
         pace: float | None = None,
     ) -> "When":
@@ -87,7 +88,7 @@ class When:
             text = document(json)
         marred = marring(faults, delay, pace)
         if text is None or isinstance(text, str):
-            return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred)
+            return self._write(answers_of(Reply(text=text, **rest)), times, rate, marred, at)
         check_reply(Reply(**rest))
         said = [name for name, value in rest.items() if value or name == "response"]
         if said:
@@ -95,7 +96,7 @@ class When:
         answers = answers_of(text)
         if times is None and isinstance(text, Sequence):
             times = len(answers)
-        return self._write(answers, times, rate, marred)
+        return self._write(answers, times, rate, marred, at)
 
     def refuse(
         self,
@@ -110,6 +111,7 @@ class When:
         faults: Faults = (),
         times: int | None = None,
         rate: float = 1.0,
+        at: Sequence[int] | None = None,
         delay: float | None = None,
     ) -> "When":
         """Refuse with this status, in the dialect of the route; raises MockError for what is no refusal.
@@ -126,7 +128,7 @@ class When:
             code=code,
             param=param,
         )
-        return self._write((refusal,), times, rate, marring(faults, delay))
+        return self._write((refusal,), times, rate, marring(faults, delay), at)
 
     def let_through(
         self,
@@ -134,6 +136,7 @@ class When:
         faults: Faults = (),
         times: int | None = None,
         rate: float = 1.0,
+        at: Sequence[int] | None = None,
         delay: float | None = None,
         pace: float | None = None,
     ) -> "When":
@@ -141,33 +144,46 @@ class When:
 
         `engy.when(says="weather").let_through()` before `engy.when().refuse(500)` refuses all but those.
         """
-        return self._write((let_through,), times, rate, marring(faults, delay, pace))
+        return self._write((let_through,), times, rate, marring(faults, delay, pace), at)
 
     def faults(
         self,
         *faults: Wanted,
         times: int | None = None,
         rate: float = 1.0,
+        at: Sequence[int] | None = None,
         delay: float | None = None,
         pace: float | None = None,
     ) -> "When":
         """Mar what other rules or the model say, refusals apart; raises MockError for what can never apply."""
         if not faults and delay is None and pace is None:
             raise MockError("faults takes at least one fault, or delay= or pace=")
-        return self._write((), times, rate, marring(faults, delay, pace))
+        return self._write((), times, rate, marring(faults, delay, pace), at)
 
     def _write(
-        self, answers: tuple[Any, ...], times: int | None, rate: float, marred: tuple[Fault, ...]
+        self,
+        answers: tuple[Any, ...],
+        times: int | None,
+        rate: float,
+        marred: tuple[Fault, ...],
+        at: Sequence[int] | None,
     ) -> "When":
+        places, description = self._at, self._description
+        if at is not None:
+            if places:
+                raise MockError(f"{description} says at already: {at!r:.80} beside it could not be met")
+            places = numbers(at)
+            beside = ", " if self._conditions else ""
+            description = f"{description.removesuffix(')')}{beside}at={list(places)!r})"
         self._script.add(
             Rule(
-                description=self._description,
+                description=description,
                 conditions=self._conditions,
                 answers=answers,
                 faults=marred,
                 times=times,
                 rate=rate,
-                at=self._at,
+                at=places,
                 words=self._words,
             )
         )

@@ -1,5 +1,6 @@
 """What a test expects of its client: which requests came, how often, in which order, and that rules were used."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -50,9 +51,14 @@ def found(
     at_most: int | None = None,
 ) -> list[Entry]:
     """The exchanges that fit; raises UnmetExpectation unless there are so many, or one if nothing is said."""
-    for word, number in (("times", times), ("at_least", at_least), ("at_most", at_most)):
+    numbers = (("times", times), ("at_least", at_least), ("at_most", at_most))
+    for word, number in numbers:
         if number is not None and (type(number) is not int or number < 0):
             raise MockError(f"{word}= takes a whole number from 0, got {number!r:.80}")
+    least, most = at_least or 0, at_most if at_most is not None else math.inf
+    if least > most or (times is not None and not least <= times <= most):
+        said = ", ".join([f"{word}={number}" for word, number in numbers if number is not None])
+        raise MockError(f"asked({said}) can never come true")
     wanted = _conditions(functions, words)
     fitting: list[Entry] = []
     doubts: list[str] = [journal.losses] if journal.lost else []
@@ -84,6 +90,8 @@ def found(
 
 def found_in_order(journal: Journal, steps: Sequence[Mapping[str, Any]]) -> list[Entry]:
     """Exchanges that fit these words one after the other, others between them; raises UnmetExpectation."""
+    if not steps:
+        raise MockError("asked_in_order takes a step or several, like {'says': 'x'}, got none")
     for words in steps:
         _check_step(words)
     wanted = [_conditions((), words) for words in steps]

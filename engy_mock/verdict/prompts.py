@@ -10,7 +10,7 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.verdict.rendering import decoded, prompt_tokens
 from engy_mock.verdict.requests import document_of, doubt, is_for_model, request_of
 from engy_mock.vocabulary import json
-from engy_mock.vocabulary.errors import UnmetExpectation
+from engy_mock.vocabulary.errors import MockError, UnmetExpectation
 from engy_mock.vocabulary.escapes import readings
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt, Tool
 
@@ -41,21 +41,22 @@ def check(
     journal: Journal,
     catalog: Catalog,
     *,
-    has: Sequence[str] = (),
-    lacks: Sequence[str] = (),
-    max_prompt_tokens: int | None = None,
+    has: object = (),
+    lacks: object = (),
+    max_prompt_tokens: object = None,
 ) -> None:
     """Raise UnmetExpectation if a prompt lacks a text, has one that it must not have, or is too long.
 
     Refused requests count like others: what the client has sent has left its house. Where nobody knows what one
     said, that fails.
     """
+    has, lacks, most = _texts("has", has), _texts("lacks", lacks), _count(max_prompt_tokens)
     complaints: list[str] = []
     looked_at = 0
     for entry in journal:
         request = request_of(entry)
         if request is None:
-            complaints += _of_unread(entry, has, lacks, max_prompt_tokens)
+            complaints += _of_unread(entry, has, lacks, most)
             continue
         looked_at += 1
         said = _read(texts(request, catalog))
@@ -65,17 +66,31 @@ def check(
             if not any(wanted in text for _, text in said)
         ]
         complaints += _unwanted(entry, said, lacks)
-        if max_prompt_tokens is not None:
+        if most is not None:
             usage = entry.usage
             count = prompt_tokens(request, catalog) if usage is None else usage.prompt_tokens
-            if count > max_prompt_tokens:
-                complaints.append(f"{entry}\n     its prompt has {count} tokens, {max_prompt_tokens} are allowed")
-    if not looked_at and not complaints:
+            if count > most:
+                complaints.append(f"{entry}\n     its prompt has {count} tokens, {most} are allowed")
+    if not looked_at and not complaints and not journal.lost:
         raise UnmetExpectation("no request has reached the model, so there is no prompt to look at")
     if journal.lost:
         complaints.append(f"nobody knows what else was told the model: {journal.losses}")
     if complaints:
         raise UnmetExpectation("\n".join(complaints))
+
+
+def _texts(word: str, wanted: object) -> tuple[str, ...]:
+    """The texts to look for, one or several; raises MockError for what is none."""
+    several = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
+        raise MockError(f"check_prompts: {word}= takes a text or a list of texts, got {wanted!r:.80}")
+    return tuple(several)
+
+
+def _count(most: object) -> int | None:
+    if most is None or (type(most) is int and most >= 0):
+        return most
+    raise MockError(f"check_prompts: max_prompt_tokens= takes a whole number from 0, got {most!r:.80}")
 
 
 def _of_unread(

@@ -24,6 +24,9 @@ TOGETHER_SECONDS = 0.05
 IN_STEP_SHARE, IN_STEP_SECONDS = 0.01, 0.015
 """So many callers that fail within so short a time, and whose waits are as alike as this, go in step."""
 
+OWN_SLEEP = "; a sleep that the test has replaced must call engy.clock.advance(seconds)"
+"""What a standing clock cannot know, and a test can tell it."""
+
 LONG_SECONDS = 60.0
 """Who is asked to wait longer than this may give up without being blamed."""
 
@@ -36,10 +39,11 @@ def found_in(call: Call, watches: Watches) -> Iterator[Finding]:
         asked = wish(before, watches)
         waited = gap(before, after, watches)
         if asked is not None and waited < asked.least:
+            told = f"the {before.status} comes with a hint, {asked.said}, and the next attempt came sooner"
             yield Finding.of(
                 "retry-after-ignored",
                 (before.number, after.number),
-                f"the {before.status} comes with a hint, {asked.said}, and the next attempt came sooner",
+                told + OWN_SLEEP if watches.is_standing else told,
                 severity=None if asked.is_in_head else "warning",
                 asked_for=asked.seconds,
                 waited=waited,

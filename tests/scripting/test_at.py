@@ -74,6 +74,25 @@ def test_in_python():
     assert [entry.faults for entry in engy.journal] == [(), (), (), (), ()]
 
 
+def test_in_python_it_stands_beside_times_and_rate_too():
+    """For one rule of a chain alone, as in a file; not in both places."""
+    engy = EngyMock()
+    engy.when(stream=True).faults("200-empty", at=[2]).refuse(503, at=[3]).let_through(at=[1]).reply("x", at=[4])
+    engy.when().reply("y", at=[1], times=1)
+    assert statuses(engy, True, True, True, True, False) == [200, 200, 503, 200, 200]
+    assert [entry.rule for entry in engy.journal] == [
+        "when(stream=True, at=[1])",
+        "when(stream=True, at=[2])",
+        "when(stream=True, at=[3])",
+        "when(stream=True, at=[4])",
+        None,
+    ]
+    with pytest.raises(MockError, match=r"when\(at=\[2\]\) says at already: \[3\] beside it"):
+        engy.when(at=[2]).refuse(503, at=[3])
+    with pytest.raises(MockError, match="at takes a list of numbers"):
+        engy.when().faults("crlf", at=3)  # type: ignore[arg-type]
+
+
 def test_in_python_the_journal_names_it():
     """A rule that is for some requests alone says so, and why it left out the others."""
     engy = EngyMock(strict=True)

@@ -94,6 +94,34 @@ def test_a_prefix_that_changes_is_found(engy):
         engy.check_prompts(keeps_prefix=True)
 
 
+@pytest.mark.parametrize(
+    ("expect", "said"),
+    [
+        (lambda engy: engy.asked(at_least=3, at_most=1), "asked(at_least=3, at_most=1) can never come true"),
+        (lambda engy: engy.asked(times=3, at_most=1), "asked(times=3, at_most=1) can never come true"),
+        (lambda engy: engy.asked(times=0, at_least=1), "asked(times=0, at_least=1) can never come true"),
+        (lambda engy: engy.asked_in_order(), "asked_in_order takes a step or several"),
+        (lambda engy: engy.check_prompts(), "check_prompts looks for nothing"),
+        (lambda engy: engy.check_prompts(has=[]), "check_prompts looks for nothing"),
+        (lambda engy: engy.check_prompts(has=b"x"), "has= takes a text or a list of texts, got b'x'"),
+        (lambda engy: engy.check_prompts(lacks=None), "lacks= takes a text or a list of texts, got None"),
+        (lambda engy: engy.check_prompts(lacks=["a", 5]), "lacks= takes a text or a list of texts, got ['a', 5]"),
+        (
+            lambda engy: engy.check_prompts(max_prompt_tokens="5"),
+            "max_prompt_tokens= takes a whole number from 0, got '5'",
+        ),
+        (lambda engy: engy.check_prompts(max_prompt_tokens=True), "takes a whole number from 0, got True"),
+        (lambda engy: engy.check_prompts(max_prompt_tokens=-1), "takes a whole number from 0, got -1"),
+    ],
+)
+def test_what_cannot_be_expected(engy, expect, said):
+    """What can never come true, looks for nothing, or is of another kind, is a mistake of the test."""
+    turn(engy, "hello")
+    with pytest.raises(MockError) as caught:
+        expect(engy)
+    assert said in str(caught.value)
+
+
 def test_verify_wants_rules_used(engy):
     engy.when(says="used").reply("x")
     engy.when(says="twice").refuse(429, times=2)
@@ -374,6 +402,17 @@ def test_nothing_is_expected_of_what_is_forgotten(forgetful, expect):
     """Q-35: what holds for the rest of a journal need not hold for all: that fails, and says how to keep more."""
     with pytest.raises(UnmetExpectation, match=r"2 earlier exchanges were dropped .* settings\.journal_entries"):
         expect(forgetful)
+
+
+def test_prompts_that_made_room_were_there(engy_factory):
+    """Q-35: where only pages are left, nobody says that no request has reached the model."""
+    engy = engy_factory(settings={"journal_entries": 1})
+    turn(engy, "secret")
+    with engy.http_client() as http:
+        http.get("/v1/models")
+    with pytest.raises(UnmetExpectation) as caught:
+        engy.check_prompts(lacks="secret")
+    assert str(caught.value).startswith("nobody knows what else was told the model: 1 earlier exchanges")
 
 
 def test_what_is_left_proves_what_it_can(forgetful):

@@ -364,6 +364,7 @@ def test_failed(engy):
         ("engy(settings={1: True})", "there is no setting '1'."),
         ("engy(settings=5)", "the marker engy: settings= takes Settings or a mapping, got 5"),
         ("engy(strict='no')", "the marker engy: strict= takes a bool, got 'no'"),
+        ("engy(verdict='eror')", "the marker engy, verdict=: unknown fail_level 'eror'. Did you mean 'error'?"),
         ("engy(verify=1)", "the marker engy: verify= takes a bool, got 1"),
         ("engy(scenario=5)", "the marker engy, scenario=: a scenario is a name, a path or a Scenario, got 5"),
         ("engy(scenario=[5])", "the marker engy, scenario=: a scenario is a name"),
@@ -382,6 +383,7 @@ def test_mistakes_in_a_marker(run, marker, said):
     result = run(f"@pytest.mark.{marker}\ndef test_it(engy):\n    pass\n")
     result.assert_outcomes(errors=1)
     assert said in result.stdout.str()
+    assert "ERROR at setup of test_it" in result.stdout.str()
 
 
 @pytest.mark.slow

@@ -28,7 +28,8 @@ def test_retry_after_ignored_is_told_with_what_was_measured(quiet):
     [finding] = quiet.verdict().findings
     assert finding.exchanges == (0, 1)
     assert finding.evidence == (
-        "the 429 comes with a hint, Retry-After asks for 2 s, and the next attempt came sooner"
+        "the 429 comes with a hint, Retry-After asks for 2 s, and the next attempt came sooner; "
+        "a sleep that the test has replaced must call engy.clock.advance(seconds)"
     )
     assert finding.measured == {"asked_for": 2.0, "waited": pytest.approx(0.5)}
     assert "error retry-after-ignored (exchange 0, 1)" in str(finding)
