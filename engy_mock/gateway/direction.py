@@ -138,9 +138,11 @@ class Direction:
         trouble = self.trouble(
             exchange, found, asked, said.usage.cached_tokens if isinstance(said, Generation) else 0
         )
+        plain: Generation | None = None
         if isinstance(said, Generation):
+            plain = with_call_ids(said, entry.request_id)
             said = with_call_ids(trouble.retold(said), entry.request_id)
-        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now, plain)
         if entry.generation is not None:
             self._mocked.script.spend(found, entry.generation.usage.total_tokens)
         return steps
