@@ -78,7 +78,8 @@ def like(card: ModelCard, id: str) -> ModelCard:
     default its own. Like all there it is free, does not think, and opens its whole context to a prompt (S-24).
     Raises MockError for what no request could name.
     """
-    if not isinstance(id, str) or not _ID.fullmatch(id):
+    told: object = id
+    if not isinstance(told, str) or not _ID.fullmatch(told):
         raise MockError(f"a model is called name or vendor/name, in visible ASCII, got {id!r:.80}")
     vendor = id.partition("/")[0]
     if vendor not in VENDORS:
