@@ -41,7 +41,8 @@ class WithoutSocket:
         official clients, and unlike the library, it follows redirects.
         """
         library = self._library(library)
-        return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
+        transport = self.transport(library, limits=options.get("limits"))
+        return library.Client(**{**self._client_options(), "transport": transport, **options})
 
     @overload
     def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
@@ -50,30 +51,33 @@ class WithoutSocket:
     def async_http_client(self, library: Any = None, **options: Any) -> Any:
         """The same for asynchronous clients, on a loop of asyncio."""
         library = self._library(library)
-        transport = self.async_transport(library)
+        transport = self.async_transport(library, limits=options.get("limits"))
         return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
 
     @overload
-    def transport(self, library: None = None) -> httpx2.BaseTransport: ...
+    def transport(self, library: None = None, *, limits: Any = None) -> httpx2.BaseTransport: ...
     @overload
-    def transport(self, library: HasTransport[Own]) -> Own: ...
-    def transport(self, library: Any = None) -> Any:
-        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
+    def transport(self, library: HasTransport[Own], *, limits: Any = None) -> Own: ...
+    def transport(self, library: Any = None, *, limits: Any = None) -> Any:
+        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`.
+
+        `limits` are those of the library's `HTTPTransport`, for connections that are kept.
+        """
         from engy_mock.serving.httpx_clients import kind_of
 
         library = self._library(library)
-        return kind_of(library).transport(self._from_inside(), library)
+        return kind_of(library).transport(self._from_inside(), library, limits)
 
     @overload
-    def async_transport(self, library: None = None) -> httpx2.AsyncBaseTransport: ...
+    def async_transport(self, library: None = None, *, limits: Any = None) -> httpx2.AsyncBaseTransport: ...
     @overload
-    def async_transport(self, library: HasAsyncTransport[Own]) -> Own: ...
-    def async_transport(self, library: Any = None) -> Any:
+    def async_transport(self, library: HasAsyncTransport[Own], *, limits: Any = None) -> Own: ...
+    def async_transport(self, library: Any = None, *, limits: Any = None) -> Any:
         """The same for asynchronous clients: `AsyncClient(transport=...)`."""
         from engy_mock.serving.httpx_clients import kind_of
 
         library = self._library(library)
-        return kind_of(library).async_transport(self._from_inside(), library)
+        return kind_of(library).async_transport(self._from_inside(), library, limits)
 
     def aiohttp_session(self, **options: Any) -> ClientSession:
         """A session of aiohttp's client that speaks to the service without a socket, on the loop that runs now.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from engy_mock.serving.heard import Garbled
 from engy_mock.serving.inside import Hearing, Inside
+from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links
 from engy_mock.serving.sent import Sent, Unsendable
 from engy_mock.vocabulary.errors import MockError
 
@@ -137,9 +138,10 @@ def kind_of(library: ModuleType) -> Kind:
 class Transport:
     """Answers requests out of the service; any number of threads may share one."""
 
-    def __init__(self, inside: Inside, library: ModuleType) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
+        self._links = _links(inside, limits)
 
     def __enter__(self) -> Self:
         return self
@@ -148,11 +150,12 @@ class Transport:
         self.close()
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """End all connections."""
+        self._links.close()
 
     def handle_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
-        kind, timeout = self._kind, _read_timeout(request)
+        kind, timeout, link = self._kind, _read_timeout(request), _link(self._links, request)
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         for piece in request.stream:
             pieces.append(piece)
@@ -160,7 +163,7 @@ class Transport:
             if size > cap and "content-length" not in request.headers:
                 break  # it may have no end, and the service has heard enough
         try:
-            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)), link)
             while hearing.heard.top is None:
                 hearing.listen(timeout)
         except _TROUBLES as trouble:
@@ -198,9 +201,10 @@ class Pieces:
 class AsyncTransport:
     """The same for asynchronous clients, on loops of asyncio."""
 
-    def __init__(self, inside: Inside, library: ModuleType) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
+        self._links = _links(inside, limits)
 
     async def __aenter__(self) -> Self:
         return self
@@ -209,11 +213,12 @@ class AsyncTransport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Nothing is kept open."""
+        """End all connections."""
+        self._links.close()
 
     async def handle_async_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
-        kind, timeout = self._kind, _read_timeout(request)
+        kind, timeout, link = self._kind, _read_timeout(request), _link(self._links, request)
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         async for piece in request.stream:
             pieces.append(piece)
@@ -222,7 +227,7 @@ class AsyncTransport:
                 break  # it may have no end, and the service has heard enough
         await self._inside.give_way()
         try:
-            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)), link)
             while hearing.heard.top is None:
                 await hearing.listen_on_loop(timeout)
         except _TROUBLES as trouble:
@@ -256,6 +261,20 @@ class AsyncPieces:
     async def aclose(self) -> None:
         """Nothing more is wanted."""
         self._hearing.close()
+
+
+def _links(inside: Inside, limits: Any) -> Links:
+    """The connections of a client with these limits of its library, or with the usual ones."""
+    if limits is None:
+        return Links(inside, KEPT_SECONDS, KEPT_AT_ONCE)
+    return Links(inside, limits.keepalive_expiry, limits.max_keepalive_connections)
+
+
+def _link(links: Links, request: Request) -> Link:
+    """The connection that a request goes over."""
+    url = request.url
+    place = (url.scheme, url.raw_host, url.port)
+    return links.take(place) or links.new(place)
 
 
 def _sent(request: Request, body: bytes) -> Sent:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
+from engy_mock.serving.leases import leased
+from engy_mock.serving.links import Link
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
 from engy_mock.serving.shell import Shell
@@ -45,11 +47,12 @@ class Said(NamedTuple):
 
 
 class Drawn:
-    """A wire without a connection: each write stands still until its reader wants more."""
+    """A wire on which nothing passes by itself: each write stands still until its reader wants more."""
 
-    __slots__ = ("is_silent",)
+    __slots__ = ("_link", "is_silent")
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link) -> None:
+        self._link = link
         self.is_silent = True
 
     async def write(self, data: bytes) -> None:
@@ -65,7 +68,8 @@ class Drawn:
         """Nothing is read here once a telling has begun."""
 
     def lease(self, lease: Lease, clock: Clock) -> None:
-        """No connection stays behind an answer that could be used again."""
+        """From now on the connection may be used again only under this lease."""
+        self._link.leased = leased(self._link.leased, lease, clock)
 
     def abort(self) -> None:
         """Nothing is held here that would have to be dropped: a telling that ends ends the connection."""
@@ -86,6 +90,7 @@ class Inside:
         self.limits = shell.limits
         self.pace = DrawnPace(shell.limits, time_scale)
         self.age = 0
+        self._scale = time_scale
         self._shell = shell
         self._bells: dict[object, Callable[[], object]] = {}
 
@@ -126,11 +131,17 @@ class Inside:
                     async with asyncio.timeout(seconds):
                         await bell.wait()
 
-    def telling(self, sent: Sent) -> Telling | Said:
-        """The answer to a request, for a Hearing to drive, or to hear at once; raises Unsendable or Refused."""
+    def telling(self, sent: Sent, link: Link) -> Telling | Said:
+        """The answer to a request, for a Hearing to drive, or to hear at once.
+
+        Raises Unsendable or Refused, and ConnectionResetError on a connection that is used too late.
+        """
         call, wants_close = sent.arrive(self.limits)
         shell = self._shell
-        early = shell.early(call, Drawn(), self.pace)
+        if link.leased is not None and link.leased.is_over(shell.clock, self._scale):
+            raise _reset()
+        wire = Drawn(link)
+        early = shell.early(call, wire, self.pace)
         if early is not None:
             return early
         is_mute = call.method == "HEAD"
@@ -144,8 +155,8 @@ class Inside:
             begun = begun._replace(steps=iter(steps))
         framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
         if begun is None:
-            return shell.tell(call, framing, Drawn(), self.pace)
-        return shell.go_on(call, begun, framing, Drawn(), self.pace)
+            return shell.tell(call, framing, wire, self.pace)
+        return shell.go_on(call, begun, framing, wire, self.pace)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
@@ -169,20 +180,23 @@ class Hearing:
     before its end, it settles its books like one whose client has left. Raises Unsendable.
     """
 
-    def __init__(self, inside: Inside, sent: Sent) -> None:
+    def __init__(self, inside: Inside, sent: Sent, link: Link) -> None:
         self.heard = Heard(sent)
         self._inside = inside
+        self._link = link
+        self._is_kept = False
         self._age = inside.age
         self._since = monotonic()
         self._has_waited = False
         self._telling: Telling | None = None
         try:
-            told = inside.telling(sent)
+            told = inside.telling(sent, link)
         except Refused as refused:
             self.heard.hear(inside.refusal(refused))
         else:
             if isinstance(told, Said):
                 self.heard.hear_all(*told)
+                link.keep()
             else:
                 self._telling = told
 
@@ -242,7 +256,7 @@ class Hearing:
             # It is the service that ends here: its client has not left.
             self._tell_to_its_end()
             if signal.is_abrupt:
-                raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+                raise _reset()
             signal = b""
         try:
             heard.hear(signal)
@@ -253,6 +267,8 @@ class Hearing:
         if heard.is_over:
             # The books are closed by now; what would follow the end does not concern this client.
             self._tell_to_its_end()
+            if self._is_kept:
+                self._link.keep()
         return None
 
     def _tell_to_its_end(self) -> None:
@@ -266,11 +282,13 @@ class Hearing:
     def _next_signal(self) -> Signal:
         """What the telling says next, or b"" if the connection has ended."""
         if self._telling is None:
+            self._is_kept = False
             return b""
         try:
             return self._telling.send(None)
         except StopIteration as end:
             self._telling = None
+            self._is_kept = bool(end.value)
             # A connection that is kept says nothing until it has been idle for too long.
             return self._inside.limits.idle_seconds if end.value and not self.heard.is_over else b""
         except ConnectionError:
@@ -282,6 +300,11 @@ class Hearing:
         if is_too_old and self._telling is not None:
             log.warning("an answer was cut after %g seconds", self._inside.limits.answer_seconds)
         return is_too_old
+
+
+def _reset() -> ConnectionResetError:
+    """What the system says of a connection that ends by RST."""
+    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 def _left(began: float, timeout: float | None) -> float:

@@ -1,6 +1,8 @@
 """Two ends of a connection in memory, for a client and a server that share a loop."""
 
 import asyncio
+import errno
+import os
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +60,7 @@ class End(asyncio.Transport):
 
     def reset(self) -> None:
         """End the connection as by RST."""
-        self._close(ConnectionResetError("Connection reset by peer"))
+        self._close(ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)))
 
     def is_closing(self) -> bool:
         """Whether this end is closed, or is about to be."""
