@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import httpx2
     from aiohttp import BaseConnector, ClientSession
 
+    from engy_mock.serving.gate import Gate
     from engy_mock.serving.httpx_clients import HasAsyncClient, HasAsyncTransport, HasClient, HasTransport
     from engy_mock.serving.inside import Inside
     from engy_mock.serving.shell import Shell
@@ -27,6 +28,10 @@ class WithoutSocket:
     _inside: Inside | None = None
 
     def _serving_shell(self) -> Shell:
+        raise NotImplementedError
+
+    @property
+    def _gate(self) -> Gate:
         raise NotImplementedError
 
     @overload
@@ -97,7 +102,7 @@ class WithoutSocket:
         """
         from engy_mock.serving.aiohttp_clients import InsideConnector
 
-        return InsideConnector(self._serving_shell(), **options)
+        return InsideConnector(self._serving_shell(), self._gate, **options)
 
     def _library(self, library: Any) -> Any:
         """The library that is given, or the one at hand; raises MockError."""
@@ -116,7 +121,7 @@ class WithoutSocket:
         if self._inside is None:
             from engy_mock.serving.inside import Inside
 
-            self._inside = Inside(self._serving_shell(), time_scale=self._time_scale)
+            self._inside = Inside(self._serving_shell(), self._gate, time_scale=self._time_scale)
         return self._inside
 
     def _leave_inside(self) -> None:

@@ -3,11 +3,12 @@
 import asyncio
 from typing import Any
 
-from aiohttp import BaseConnector, ClientRequest, ClientTimeout
+from aiohttp import BaseConnector, ClientConnectorError, ClientRequest, ClientTimeout
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.tracing import Trace
 
 from engy_mock.serving.connections import Doorkeeper
+from engy_mock.serving.gate import Gate
 from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
 from engy_mock.serving.shell import Shell
@@ -22,8 +23,9 @@ class InsideConnector(BaseConnector):
     The other end of each connection is what a socket would have as well, with all its caps and deadlines.
     """
 
-    def __init__(self, shell: Shell, **options: Any) -> None:
+    def __init__(self, shell: Shell, gate: Gate, **options: Any) -> None:
         super().__init__(**options)
+        self._gate = gate
         self._keeper = Doorkeeper(shell, asyncio.get_running_loop())
 
     async def close(self, *, abort_ssl: bool = False) -> None:
@@ -38,6 +40,11 @@ class InsideConnector(BaseConnector):
     async def _create_connection(
         self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout
     ) -> ResponseHandler:
+        try:
+            self._gate.knock()
+        except ConnectionRefusedError as error:
+            error.strerror = f"Connect call failed {(req.host, req.port)}"
+            raise ClientConnectorError(req.connection_key, error) from error
         client = ResponseHandler(loop=self._loop)
         connect(self._loop, client, self._keeper())
         return client

@@ -10,17 +10,25 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from engy_mock.serving.heard import Garbled
 from engy_mock.serving.inside import Hearing, Inside
-from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links
+from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links, Place
 from engy_mock.serving.sent import Sent, Unsendable
 from engy_mock.vocabulary.errors import MockError
 
 TROUBLES = {
     Unsendable: "LocalProtocolError",
     Garbled: "RemoteProtocolError",
+    ConnectionRefusedError: "ConnectError",
     ConnectionResetError: "ReadError",
     TimeoutError: "ReadTimeout",
 }
 """What the libraries call the troubles of a connection."""
+
+TOLD_ON_LOOPS: dict[type[Exception], str] = {
+    ConnectionRefusedError: "All connection attempts failed",
+    ConnectionResetError: "",
+    TimeoutError: "",
+}
+"""What they say of some of them on a loop, in place of what the system says."""
 
 _TROUBLES = tuple(TROUBLES)
 
@@ -110,10 +118,11 @@ class Kind(NamedTuple):
     body: Any
     errors: dict[type[BaseException], Any]
 
-    def error(self, trouble: BaseException, *, is_silent: bool = False) -> Exception:
-        """The library's own exception for a trouble."""
+    def error(self, trouble: BaseException, *, is_async: bool = False) -> Exception:
+        """The library's own exception for a trouble; asynchronous clients are told less by their systems."""
         [kind] = [kind for kind in TROUBLES if isinstance(trouble, kind)]
-        error: Exception = self.errors[kind]("" if is_silent and isinstance(trouble, OSError) else str(trouble))
+        words = TOLD_ON_LOOPS.get(kind) if is_async else None
+        error: Exception = self.errors[kind](str(trouble) if words is None else words)
         return error
 
 
@@ -155,7 +164,11 @@ class Transport:
 
     def handle_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
-        kind, timeout, link = self._kind, _read_timeout(request), _link(self._links, request)
+        kind, timeout = self._kind, _read_timeout(request)
+        try:
+            link = self._connect(request)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble) from trouble
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         for piece in request.stream:
             pieces.append(piece)
@@ -169,6 +182,15 @@ class Transport:
         except _TROUBLES as trouble:
             raise kind.error(trouble) from trouble
         return _response(kind, hearing, kind.pieces, timeout)
+
+    def _connect(self, request: Request) -> Link:
+        """The connection that a request goes over, a new one or one that is there."""
+        place = _place(request)
+        link = self._links.take(place)
+        if link is None:
+            self._inside.gate.knock()
+            link = self._links.new(place)
+        return link
 
 
 class Pieces:
@@ -218,7 +240,11 @@ class AsyncTransport:
 
     async def handle_async_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
-        kind, timeout, link = self._kind, _read_timeout(request), _link(self._links, request)
+        kind, timeout = self._kind, _read_timeout(request)
+        try:
+            link = self._connect(request)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble, is_async=True) from trouble
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         async for piece in request.stream:
             pieces.append(piece)
@@ -231,8 +257,17 @@ class AsyncTransport:
             while hearing.heard.top is None:
                 await hearing.listen_on_loop(timeout)
         except _TROUBLES as trouble:
-            raise kind.error(trouble, is_silent=True) from trouble
+            raise kind.error(trouble, is_async=True) from trouble
         return _response(kind, hearing, kind.async_pieces, timeout)
+
+    def _connect(self, request: Request) -> Link:
+        """The connection that a request goes over, a new one or one that is there."""
+        place = _place(request)
+        link = self._links.take(place)
+        if link is None:
+            self._inside.gate.knock()
+            link = self._links.new(place)
+        return link
 
 
 class AsyncPieces:
@@ -254,7 +289,7 @@ class AsyncPieces:
                     return
                 await hearing.listen_on_loop(self._timeout)
         except _TROUBLES as trouble:
-            raise self._kind.error(trouble, is_silent=True) from trouble
+            raise self._kind.error(trouble, is_async=True) from trouble
         finally:
             hearing.close()
 
@@ -270,11 +305,9 @@ def _links(inside: Inside, limits: Any) -> Links:
     return Links(inside, limits.keepalive_expiry, limits.max_keepalive_connections)
 
 
-def _link(links: Links, request: Request) -> Link:
-    """The connection that a request goes over."""
+def _place(request: Request) -> Place:
     url = request.url
-    place = (url.scheme, url.raw_host, url.port)
-    return links.take(place) or links.new(place)
+    return url.scheme, url.raw_host, url.port
 
 
 def _sent(request: Request, body: bytes) -> Sent:

@@ -12,6 +12,7 @@ from operator import length_hint
 from types import coroutine
 from typing import NamedTuple
 
+from engy_mock.serving.gate import Gate
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
 from engy_mock.serving.leases import leased
@@ -86,8 +87,9 @@ class DrawnPace(Pace):
 class Inside:
     """What the clients inside one process share; may be used from any thread and any loop."""
 
-    def __init__(self, shell: Shell, *, time_scale: float = 1.0) -> None:
+    def __init__(self, shell: Shell, gate: Gate | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = shell.limits
+        self.gate = gate or Gate()
         self.pace = DrawnPace(shell.limits, time_scale)
         self.age = 0
         self._scale = time_scale

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import httpx2
 import pytest
 
 from engy_mock import EngyMock, Limits
+from engy_mock.mock.without_socket import NOWHERE
 from tests.doors.both import LIBRARIES, TALKERS, Manner
 
 BODY: dict[str, Any] = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 3}
@@ -18,10 +19,11 @@ TALKER = pytest.mark.parametrize("talker", TALKERS, ids=str)
 def told(talker, engy, deeds, *, has_socket, **options):
     """What a client makes of a story: a status or an error for each request in it.
 
-    `ask` and `stream` are requests, `wait` is a minute of the mock's time, `new` another client.
+    `ask` and `stream` are requests, `wait` is a minute of the mock's time, `new` another client. At `close` the
+    door is closed once more, at `open` it is once less, and at `reset` all is as it was.
     """
     engy.reset()
-    said = []
+    said, closed = [], ExitStack()
     with ExitStack() as clients:
         talk = clients.enter_context(talker.talking(engy, has_socket=has_socket, **options))
         for deed in deeds:
@@ -29,6 +31,12 @@ def told(talker, engy, deeds, *, has_socket, **options):
                 engy.when().faults(deed)
             elif deed == "wait":
                 engy.clock.advance(60)
+            elif deed == "close":
+                closed.enter_context(engy.refuse_connections())
+            elif deed == "open":
+                closed.close()
+            elif deed == "reset":
+                engy.reset()
             elif deed == "new":
                 talk = clients.enter_context(talker.talking(engy, has_socket=has_socket, **options))
             else:
@@ -59,6 +67,44 @@ def test_a_connection_that_is_used_too_late(talker, story):
         assert told(talker, engy, LEASED[story], has_socket=False) == over_socket
         assert any(isinstance(one, tuple) for one in over_socket[0])
         assert all(faults and not in_vain for _, faults, in_vain in over_socket[1])
+
+
+REFUSED: dict[str, Sequence[Any]] = {
+    "from the beginning": ["close", "ask", "ask", "open", "ask", "new", "stream"],
+    "another client": ["ask", "close", "ask", "stream", "new", "ask", "open", "ask"],
+    "after a broken answer": [{"kind": "cut"}, "ask", "close", "ask", "open", "ask"],
+    "after a reset": ["close", "ask", "reset", "ask", "open", "new", "stream"],
+    "twice": ["close", "close", "ask", "open", "ask"],
+}
+
+
+@TALKER
+@pytest.mark.parametrize("story", REFUSED)
+def test_a_door_that_is_closed(talker, story):
+    """It refuses new connections, in the words of the client's own library; those that are there go on."""
+    with EngyMock() as engy:
+        over_socket = told(talker, engy, REFUSED[story], has_socket=True)
+        assert told(talker, engy, REFUSED[story], has_socket=False) == over_socket
+        assert any("ConnectError" in str(one) or "ConnectorError" in str(one) for one in over_socket[0])
+
+
+def test_a_mock_that_does_not_run_refuses_for_a_while(monkeypatch):
+    """Seconds of the wall, stretched like those of a mock that runs."""
+    now = 1000.0
+    monkeypatch.setattr("engy_mock.serving.holds.monotonic", lambda: now)
+    engy = EngyMock(time_scale=2)
+    for is_refused in (True, False):
+        with engy.refuse_connections(seconds=1) if is_refused else nullcontext():
+            now += 1.9
+            for make in (engy.http_client, lambda: httpx2.Client(transport=engy.transport(), base_url=NOWHERE)):
+                with make() as client, pytest.raises(httpx2.ConnectError) if is_refused else nullcontext():
+                    assert client.get("/v1/models").status_code == 200
+    engy.refuse_connections()
+    engy.reset()
+    assert engy.http_client().get("/v1/models").status_code == 200
+    engy.refuse_connections()
+    with engy, engy.http_client() as client:
+        assert client.get("/v1/models").status_code == 200
 
 
 @TALKER
