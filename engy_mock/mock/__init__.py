@@ -220,13 +220,10 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
         if self._has_control and self._control_token is None and not is_loopback(self._host):
             raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
-        security, tls = None, self._tls
-        if tls is not None and tls != "handshake-stall":
-            from engy_mock.serving.security import context
-
-            security = context(tls, self._seed, self._host)
+        security = self._security
         listener = listen(self._host, self._wanted_port)
-        shell, factory, scheme = self._serving_shell(), self._loop_factory, "http" if tls is None else "https"
+        shell, factory = self._serving_shell(), self._loop_factory
+        scheme = "http" if self._tls is None else "https"
         self.gateway.heads = load_for_heads
         if self.gateway.looks_at_heads:
             load_for_heads()

@@ -12,6 +12,7 @@ from engy_mock.mock.arguments import check_span
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
+    from ssl import SSLContext
 
     from engy_mock.serving.gate import Gate
     from engy_mock.serving.holds import Holds
@@ -24,6 +25,8 @@ class Door:
     _thread: ServerThread | None
     _time_scale: float
     _seed: int
+    _host: str
+    _tls: str | None
 
     def refuse_connections(self, seconds: float | None = None) -> AbstractContextManager[None]:
         """Take no new connections for so many seconds, or until the end of a `with` block; the port is the same.
@@ -53,10 +56,23 @@ class Door:
         return Holds()
 
     @cached_property
+    def _security(self) -> SSLContext | None:
+        """What its server needs for TLS; None for a door that does not speak it, or never begins to."""
+        if self._tls is None or self._tls == "handshake-stall":
+            return None
+        from engy_mock.serving.security import context
+
+        return context(self._tls, self._seed, self._host)
+
+    @cached_property
     def _gate(self) -> Gate:
         from engy_mock.serving.gate import Gate
 
-        return Gate(self._holds)
+        if self._tls is None:
+            return Gate(self._holds)
+        from engy_mock.serving.handshake import Handshake
+
+        return Gate(self._holds, Handshake(lambda: self._security, lambda: self.authority))
 
 
 @contextmanager

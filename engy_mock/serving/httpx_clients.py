@@ -5,12 +5,15 @@ The two libraries have the same shape, and neither has to be there: what is thei
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import cache
+from ssl import SSLError
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from engy_mock.serving.dialling import Dialling, patience
+from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.heard import Garbled
 from engy_mock.serving.inside import Hearing, Inside
-from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links, Place
+from engy_mock.serving.links import Link
 from engy_mock.serving.sent import Sent, Unsendable
 from engy_mock.vocabulary.errors import MockError
 
@@ -18,6 +21,8 @@ TROUBLES = {
     Unsendable: "LocalProtocolError",
     Garbled: "RemoteProtocolError",
     ConnectionRefusedError: "ConnectError",
+    SSLError: "ConnectError",
+    HandshakeTimeout: "ConnectTimeout",
     ConnectionResetError: "ReadError",
     TimeoutError: "ReadTimeout",
 }
@@ -26,6 +31,7 @@ TROUBLES = {
 TOLD_ON_LOOPS: dict[type[Exception], str] = {
     ConnectionRefusedError: "All connection attempts failed",
     ConnectionResetError: "",
+    HandshakeTimeout: "",
     TimeoutError: "",
 }
 """What they say of some of them on a loop, in place of what the system says."""
@@ -147,10 +153,10 @@ def kind_of(library: ModuleType) -> Kind:
 class Transport:
     """Answers requests out of the service; any number of threads may share one."""
 
-    def __init__(self, inside: Inside, library: ModuleType, limits: Any = None) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, verify: Any = None, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
-        self._links = _links(inside, limits)
+        self._dialling = Dialling(inside, library, verify, limits)
 
     def __enter__(self) -> Self:
         return self
@@ -160,7 +166,7 @@ class Transport:
 
     def close(self) -> None:
         """End all connections."""
-        self._links.close()
+        self._dialling.close()
 
     def handle_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
@@ -184,12 +190,10 @@ class Transport:
         return _response(kind, hearing, kind.pieces, timeout)
 
     def _connect(self, request: Request) -> Link:
-        """The connection that a request goes over, a new one or one that is there."""
-        place = _place(request)
-        link = self._links.take(place)
+        link, age = self._dialling.dial(request), self._inside.age
         if link is None:
-            self._inside.gate.knock()
-            link = self._links.new(place)
+            self._inside.wait(patience(request), age)
+            self._dialling.give_up(request, age)
         return link
 
 
@@ -223,10 +227,10 @@ class Pieces:
 class AsyncTransport:
     """The same for asynchronous clients, on loops of asyncio."""
 
-    def __init__(self, inside: Inside, library: ModuleType, limits: Any = None) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, verify: Any = None, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
-        self._links = _links(inside, limits)
+        self._dialling = Dialling(inside, library, verify, limits)
 
     async def __aenter__(self) -> Self:
         return self
@@ -236,13 +240,13 @@ class AsyncTransport:
 
     async def aclose(self) -> None:
         """End all connections."""
-        self._links.close()
+        self._dialling.close()
 
     async def handle_async_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
         kind, timeout = self._kind, _read_timeout(request)
         try:
-            link = self._connect(request)
+            link = await self._connect(request)
         except _TROUBLES as trouble:
             raise kind.error(trouble, is_async=True) from trouble
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
@@ -260,13 +264,12 @@ class AsyncTransport:
             raise kind.error(trouble, is_async=True) from trouble
         return _response(kind, hearing, kind.async_pieces, timeout)
 
-    def _connect(self, request: Request) -> Link:
-        """The connection that a request goes over, a new one or one that is there."""
-        place = _place(request)
-        link = self._links.take(place)
+    async def _connect(self, request: Request) -> Link:
+        link, age = self._dialling.dial(request), self._inside.age
         if link is None:
-            self._inside.gate.knock()
-            link = self._links.new(place)
+            await self._inside.give_way()
+            await self._inside.wait_on_loop(patience(request), age)
+            self._dialling.give_up(request, age)
         return link
 
 
@@ -296,18 +299,6 @@ class AsyncPieces:
     async def aclose(self) -> None:
         """Nothing more is wanted."""
         self._hearing.close()
-
-
-def _links(inside: Inside, limits: Any) -> Links:
-    """The connections of a client with these limits of its library, or with the usual ones."""
-    if limits is None:
-        return Links(inside, KEPT_SECONDS, KEPT_AT_ONCE)
-    return Links(inside, limits.keepalive_expiry, limits.max_keepalive_connections)
-
-
-def _place(request: Request) -> Place:
-    url = request.url
-    return url.scheme, url.raw_host, url.port
 
 
 def _sent(request: Request, body: bytes) -> Sent:

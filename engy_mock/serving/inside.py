@@ -92,8 +92,8 @@ class Inside:
         self.gate = gate or Gate()
         self.pace = DrawnPace(shell.limits, time_scale)
         self.age = 0
+        self.shell = shell
         self._scale = time_scale
-        self._shell = shell
         self._bells: dict[object, Callable[[], object]] = {}
 
     def abandon(self) -> None:
@@ -127,10 +127,11 @@ class Inside:
             await self.give_way()
             return
         bell, loop = asyncio.Event(), asyncio.get_running_loop()
+        end = None if seconds == math.inf else seconds
         with self._listed(lambda: loop.call_soon_threadsafe(bell.set)):
             if age == self.age:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
+                    async with asyncio.timeout(end):
                         await bell.wait()
 
     def telling(self, sent: Sent, link: Link) -> Telling | Said:
@@ -139,9 +140,11 @@ class Inside:
         Raises Unsendable or Refused, and ConnectionResetError on a connection that is used too late.
         """
         call, wants_close = sent.arrive(self.limits)
-        shell = self._shell
+        shell = self.shell
         if link.leased is not None and link.leased.is_over(shell.clock, self._scale):
             raise _reset()
+        if link.is_misheard:
+            return _misheard(is_mute=self.gate.handshake is not None and self.gate.handshake.is_mute)
         wire = Drawn(link)
         early = shell.early(call, wire, self.pace)
         if early is not None:
@@ -162,8 +165,8 @@ class Inside:
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
-        framing = self._shell.framing(is_http_11=False, wants_close=True)
-        return self._shell.turned_away(refused.path, refused.error, framing)
+        framing = self.shell.framing(is_http_11=False, wants_close=True)
+        return self.shell.turned_away(refused.path, refused.error, framing)
 
     @contextmanager
     def _listed(self, ring: Callable[[], object]) -> Generator[None]:
@@ -302,6 +305,13 @@ class Hearing:
         if is_too_old and self._telling is not None:
             log.warning("an answer was cut after %g seconds", self._inside.limits.answer_seconds)
         return is_too_old
+
+
+async def _misheard(*, is_mute: bool) -> bool:
+    """What is said to plain HTTP where a handshake should begin."""
+    if is_mute:
+        await _signal(math.inf)
+    return False
 
 
 def _reset() -> ConnectionResetError:

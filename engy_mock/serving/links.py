@@ -24,9 +24,12 @@ _NUMBER = attrgetter("number")
 
 
 class Link:
-    """A connection: the how many-th of its client, since when it is idle, and the lease that it is under."""
+    """A connection: the how many-th of its client, since when it is idle, and the lease that it is under.
 
-    __slots__ = ("_links", "leased", "number", "place", "since")
+    One that `is_misheard` leads to a door that waits for a handshake.
+    """
+
+    __slots__ = ("_links", "is_misheard", "leased", "number", "place", "since")
 
     def __init__(self, links: "Links", place: Place, number: int) -> None:
         self._links = links
@@ -34,6 +37,7 @@ class Link:
         self.number = number
         self.since = 0.0
         self.leased: Leased | None = None
+        self.is_misheard = False
 
     def keep(self) -> None:
         """It may be used again."""
