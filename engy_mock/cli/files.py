@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
@@ -36,12 +37,13 @@ class Watched:
 class Files:
     """The scenarios, accounts and options of one server.
 
-    `options` chooses the options anew, from the files as they are now.
+    `given` is what the command line says, which counts before the environment and the file with options.
     """
 
-    def __init__(self, options: Callable[[], dict[str, Any]]) -> None:
-        self._choose = options
-        self.options = options()
+    def __init__(self, given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> None:
+        self._given = given
+        self._environment = environment
+        self.options = self._choose()
         self._scenarios: list[Scenario] = []
         self._watched: dict[Path, Watched] = {}
         self._is_read = False
@@ -127,9 +129,16 @@ class Files:
             self._play_again(self._wanted(engy), engy)
         watched.complaint = None
 
+    def _choose(self, config: Path | None = None) -> dict[str, Any]:
+        """The options as the files have them now; raises MockError."""
+        given = self._given if config is None else {**self._given, "config": config}
+        return chosen(given, self._environment)
+
     def _choose_again(self, engy: EngyMock) -> str | None:
         """Choose the options anew; returns what only another start would change."""
-        before, self.options = self.options, self._choose()
+        # A file that has been found is asked for from then on: if it is away, or says nothing, that is a mistake.
+        before = self.options
+        self.options = self._choose(before["config"])
         by_pace = settings_of(self.options["pace"])
         try:
             wanted = self._wanted(engy)

@@ -224,7 +224,7 @@ def test_mistakes_in_the_environment_name_the_variable(here, variable, value, me
 
 
 def mock_of(**given) -> tuple[EngyMock, Files]:
-    files = Files(lambda: chosen({"log-format": "none", **given}, {}))
+    files = Files({"log-format": "none", **given}, {})
     return made(files), files
 
 
@@ -301,6 +301,42 @@ def test_options_are_read_again_when_they_are_saved(here):
     files.look(engy)
     assert said(engy) == "green"
     assert "there is no scenario 'nope'" in files.complaints[0]
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "own.toml", "own.yaml"])
+@pytest.mark.parametrize("trouble", ["away", "without a word of ours"])
+def test_options_that_are_away_for_a_moment_go_on(here, name, trouble):
+    """That is told, a reset loses nothing, and the file is read again when it is back."""
+    given = {} if name == "pyproject.toml" else {"config": name}
+    said_in = {
+        "pyproject.toml": '[tool.engy-mock]\nscenario = ["./own-rules.yaml"]\naccounts = "accounts.yaml"\n',
+        "own.toml": 'scenario = ["./own-rules.yaml"]\naccounts = "accounts.yaml"\n',
+        "own.yaml": "scenario: [./own-rules.yaml]\naccounts: accounts.yaml\n",
+    }[name]
+    save(here / "own-rules.yaml", GREEN, 1)
+    save(here / "accounts.yaml", "accounts: {poor: {balance_micro: 5}}\n", 1)
+    save(here / name, said_in, 1)
+    engy, files = mock_of(**given)
+    if trouble == "away":
+        (here / name).rename(here / "away")
+    else:
+        save(here / name, "[tool.other]\nx = 1\n" if name == "pyproject.toml" else "\n", 2)
+    files.look(engy)
+    assert (said(engy), len(files.complaints)) == ("green", 1)
+    assert files.complaints[0].startswith(name)
+    assert files.complaints[0].endswith("(what was good before goes on)")
+    engy.reset()
+    assert (said(engy), engy.accounts["poor"].balance_micro) == ("green", 5)
+    if trouble == "away":
+        (here / "away").rename(here / name)
+    else:
+        save(here / name, said_in, 3)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("green", [])
+    save(here / "other.yaml", GREEN.replace("green", "blue"), 1)
+    save(here / name, said_in.replace("own-rules", "other"), 4)
+    files.look(engy)
+    assert said(engy) == "blue"
 
 
 def test_accounts_out_of_a_file(here):
