@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.files import Mark, mark
 
 if TYPE_CHECKING:
     from engy_mock.mock import EngyMock
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 LIVE = frozenset({"allow-host", "cors-origin", "scenario", "scenario-header", "accounts", "pace", "answers"})
 """The options that a server changes while it runs; others need another start."""
-
-Mark = tuple[int, int]
 
 _log = logging.getLogger("engy_mock")
 
@@ -44,7 +43,7 @@ class Files:
         self._given = given
         self._environment = environment
         self.options = self._choose()
-        self._scenarios: list[Scenario] = []
+        self._scenarios: list[Sequence[Scenario]] = []
         self._watched: dict[Path, Watched] = {}
         self._is_read = False
 
@@ -59,16 +58,17 @@ class Files:
             self._read_all(engy)
             self._is_read = True
         self._open_accounts(engy)
-        for scenario in self._scenarios:
-            engy.gateway.scenes.begin(scenario)
+        for parts in self._scenarios:
+            engy.gateway.scenes.play(parts)
 
     def look(self, engy: EngyMock) -> None:
         """Read again what has been saved since the last look."""
+        self._watch_scenarios(engy)
         for watched in list(self._watched.values()):
-            mark = _mark(watched.path)
-            if mark == watched.mark:
+            now = mark(watched.path)
+            if now == watched.mark:
                 continue
-            watched.mark = mark
+            watched.mark = now
             try:
                 self._read_again(watched, engy)
             except MockError as error:
@@ -80,28 +80,28 @@ class Files:
     def _read_all(self, engy: EngyMock) -> None:
         self._scenarios = self._wanted(engy)
         config, accounts = self.options["config"], self.options["accounts"]
-        self._watch([path for path in (config, accounts and Path(accounts)) if path is not None])
-        self._watch(self._sources(engy))
+        for path in (config, accounts and Path(accounts)):
+            if path is not None:
+                self._watch(path, mark(path))
 
-    def _wanted(self, engy: EngyMock) -> list[Scenario]:
-        found: list[Scenario] = []
-        for name in self.options["scenario"]:
-            scenes = engy.gateway.scenes
-            found.append(scenes.library.named(name))
-            for part in scenes.library.with_included(found[-1]):
-                scenes.check(part)
-        return found
+    def _wanted(self, engy: EngyMock) -> list[Sequence[Scenario]]:
+        """What takes part from the start, each with all that it includes."""
+        scenes = engy.gateway.scenes
+        return [scenes.unfolded(scenes.library.named(name)) for name in self.options["scenario"]]
 
-    def _sources(self, engy: EngyMock) -> Iterable[Path]:
-        found: list[Path] = []
-        for scenario in self._scenarios:
-            parts = engy.gateway.scenes.library.with_included(scenario)
-            found += [path for part in parts if (path := Path(part.source)).is_file()]
-        return found
+    def _watch_scenarios(self, engy: EngyMock) -> None:
+        """Watch what takes part from the start, and what somebody has let take part since; nothing else."""
+        under_way = [*[part for parts in self._scenarios for part in parts], *engy.gateway.scenes.from_files]
+        sources = {Path(scenario.source): scenario.mark for scenario in under_way}
+        config, accounts = self.options["config"], self.options["accounts"]
+        others = {path for path in (config, accounts and Path(accounts)) if path is not None}
+        for path in self._watched.keys() - sources.keys() - others:
+            del self._watched[path]
+        for path, seen in sources.items():
+            self._watch(path, seen)
 
-    def _watch(self, paths: Iterable[Path]) -> None:
-        for path in paths:
-            self._watched.setdefault(path, Watched(path, _mark(path)))
+    def _watch(self, path: Path, seen: Mark | None) -> None:
+        self._watched.setdefault(path, Watched(path, seen))
 
     def _open_accounts(self, engy: EngyMock) -> None:
         path = self.options["accounts"]
@@ -125,8 +125,11 @@ class Files:
             from engy_mock.cli.rows import open_accounts
 
             open_accounts(watched.path, engy.accounts)
-        else:
+        elif any(Path(part.source) == watched.path for parts in self._scenarios for part in parts):
             self._play_again(self._wanted(engy), engy)
+            engy.gateway.scenes.read_again(watched.path)
+        else:
+            engy.gateway.scenes.read_again(watched.path)
         watched.complaint = None
 
     def _choose(self, config: Path | None = None) -> dict[str, Any]:
@@ -155,37 +158,23 @@ class Files:
         for name, value in by_pace.items():
             setattr(settings, name, value)
         self._play_again(wanted, engy)
-        self._watch([Path(self.options["accounts"])] if self.options["accounts"] else [])
+        if self.options["accounts"]:
+            self._watch(Path(self.options["accounts"]), mark(Path(self.options["accounts"])))
         late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
         clock = engy.gateway.clock
         if takes_time(self.options["pace"]) and isinstance(clock, StandingClock):
             clock.run()  # under a clock that stands nobody waits
         return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
 
-    def _play_again(self, wanted: list[Scenario], engy: EngyMock) -> None:
-        """Let these scenarios take part in place of those before, each in the phase in which it was."""
+    def _play_again(self, wanted: list[Sequence[Scenario]], engy: EngyMock) -> None:
+        """Let these scenarios take part in place of those before; what somebody has ended since stays so."""
         scenes = engy.gateway.scenes
-        under_way = {scene.name: scene for scene in scenes.stage.scenes}
-        names = [scenario.name for scenario in wanted]
-        for scenario in self._scenarios:
-            if scenario.name not in names and scenario.name in under_way:
-                under_way[scenario.name].end()
-        before = {scenario.name: scenario for scenario in self._scenarios}
+        before = {part.name for parts in self._scenarios for part in parts}
+        after = {part.name for parts in wanted for part in parts}
+        for scene in scenes.stage.scenes:
+            if scene.name in before - after:
+                scene.end()
+        under_way = {scene.name for scene in scenes.stage.scenes}
         self._scenarios = wanted
-        for scenario in wanted:
-            if scenario.name in before and scenario.name not in under_way:
-                continue  # somebody has ended it in the meantime
-            phase = under_way[scenario.name].phase if scenario.name in under_way else None
-            scene = scenes.begin(scenario)
-            if phase is not None and phase in [one.name for one in scenario.phases]:
-                scene.go(phase)
-        self._watch(self._sources(engy))
-
-
-def _mark(path: Path) -> Mark | None:
-    """What changes when a file is saved; None if there is no such file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+        for parts in wanted:
+            scenes.play_again([part for part in parts if part.name in under_way or part.name not in before])

@@ -228,12 +228,12 @@ def mock_of(**given) -> tuple[EngyMock, Files]:
     return made(files), files
 
 
-def said(engy):
+def said(engy, **headers):
     with engy.http_client() as client:
         answer = client.post(
             "/v1/chat/completions",
             json={"model": "glm-5.2", "messages": HELLO},
-            headers={"authorization": f"Bearer {engy.api_key}"},
+            headers={"authorization": f"Bearer {engy.api_key}", **headers},
         )
     return answer.json()["choices"][0]["message"]["content"] if answer.status_code == 200 else answer.status_code
 
@@ -283,6 +283,77 @@ def test_a_scenario_stays_in_its_phase(here):
     save(own, text.replace("two", "three"), 2)
     files.look(engy)
     assert said(engy) == "three"
+
+
+def test_what_is_saved_leaves_the_others_where_they_are(here):
+    """A rule that is used up stays so if another file is saved."""
+    save(here / "once.yaml", "description: x\nrules: [{reply: once, times: 1}]\n", 1)
+    save(here / "own.yaml", GREEN, 1)
+    engy, files = mock_of(scenario=["./once.yaml", "./own.yaml"])
+    assert [said(engy), said(engy)] == ["once", "green"]
+    save(here / "own.yaml", GREEN.replace("green", "blue"), 2)
+    files.look(engy)
+    assert said(engy) == "blue"
+
+
+def control(engy, method, path, body=None):
+    with engy.http_client() as client:
+        return client.request(method, f"/_mock/{path}", json=body, headers=CONTROL)
+
+
+@pytest.mark.parametrize("is_included", [False, True])
+def test_a_scenario_that_is_switched_on_later_is_read_again_too(here, is_included):
+    """Whoever has switched it on, and however soon it is saved; until it is off."""
+    folder = here / "scen"
+    folder.mkdir()
+    own = folder / "own.yaml"
+    save(own, GREEN, 1)
+    (folder / "around.yaml").write_text("description: x\ninclude: [own]\n")
+    engy, files = mock_of(scenarios=["scen"])
+    name = "around" if is_included else "own"
+    assert control(engy, "PUT", f"scenarios/{name}", {}).status_code == 200
+    assert said(engy) == "green"
+    for number, colour in enumerate(("blue", "red"), 2):
+        save(own, GREEN.replace("green", colour), number)
+        files.look(engy)
+        assert said(engy) == colour
+    save(own, "description: x\nruels: []\n", 4)
+    files.look(engy)
+    assert (said(engy), len(files.complaints)) == ("red", 1)
+    engy.reset()
+    files.look(engy)
+    assert files.complaints == []
+    save(own, GREEN, 5)
+    files.look(engy)
+    assert engy.gateway.scenes.stage.scenes == ()
+
+
+def test_a_scenario_that_requests_ask_for_is_read_again_too(here):
+    folder = here / "scen"
+    folder.mkdir()
+    own = folder / "own.yaml"
+    save(own, GREEN, 1)
+    engy, files = mock_of(**{"scenarios": ["scen"], "scenario-header": ["own"]})
+    asking = {"X-Engy-Mock-Scenario": "own"}
+    assert said(engy, **asking) == "green"
+    save(own, GREEN.replace("green", "blue"), 2)
+    files.look(engy)
+    assert said(engy, **asking) == "blue"
+    save(own, "description: x\nsettings: {strict: true}\n", 3)
+    files.look(engy)
+    assert said(engy, **asking) == "blue"
+    assert "one alone cannot ask for it" in files.complaints[0]
+
+
+def test_a_reset_needs_no_file(here):
+    """What has been read is begun again, an included file that is broken by now too."""
+    save(here / "own.yaml", GREEN, 1)
+    save(here / "around.yaml", "description: x\ninclude: [own]\n", 1)
+    engy, files = mock_of(scenario=["./around.yaml"])
+    save(here / "own.yaml", "nonsense", 2)
+    files.look(engy)
+    engy.reset()
+    assert (said(engy), len(files.complaints)) == ("green", 1)
 
 
 def test_options_are_read_again_when_they_are_saved(here):
