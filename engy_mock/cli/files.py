@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
+from engy_mock.gateway.settings import Settings
+from engy_mock.scripting.library import check_same
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.files import Mark, mark
 
 if TYPE_CHECKING:
+    from engy_mock.cli.rows import Rows
     from engy_mock.mock import EngyMock
     from engy_mock.scripting.scenario import Scenario
+    from engy_mock.scripting.stage import Scene
 
 LIVE = frozenset({"allow-host", "cors-origin", "scenario", "scenario-header", "accounts", "pace", "answers"})
 """The options that a server changes while it runs; others need another start."""
@@ -45,6 +49,7 @@ class Files:
         self.options = self._choose()
         self._scenarios: list[Sequence[Scenario]] = []
         self._watched: dict[Path, Watched] = {}
+        self._rows: Rows = {}
         self._is_read = False
 
     @property
@@ -57,7 +62,10 @@ class Files:
         if not self._is_read:
             self._read_all(engy)
             self._is_read = True
-        self._open_accounts(engy)
+        self._settle(engy.settings)
+        self._let_time_pass(engy)
+        if self._rows:
+            self._open_accounts(engy, self._rows)
         for parts in self._scenarios:
             engy.gateway.scenes.play(parts)
 
@@ -83,6 +91,7 @@ class Files:
         for path in (config, accounts and Path(accounts)):
             if path is not None:
                 self._watch(path, mark(path))
+        self._rows = self._read_accounts(self.options)
 
     def _wanted(self, engy: EngyMock) -> list[Sequence[Scenario]]:
         """What takes part from the start, each with all that it includes."""
@@ -103,18 +112,23 @@ class Files:
     def _watch(self, path: Path, seen: Mark | None) -> None:
         self._watched.setdefault(path, Watched(path, seen))
 
-    def _open_accounts(self, engy: EngyMock) -> None:
-        path = self.options["accounts"]
-        if path is None:
-            return
+    def _read_accounts(self, options: Mapping[str, Any]) -> Rows:
+        """What the file with accounts says now; raises MockError."""
+        if options["accounts"] is None:
+            return {}
+        from engy_mock.cli.rows import read_accounts
+
+        return read_accounts(Path(options["accounts"]))
+
+    def _open_accounts(self, engy: EngyMock, rows: Rows, before: Rows | None = None) -> None:
+        """Let these accounts be there, in place of those before; raises MockError, and all is as it was."""
         from engy_mock.cli.rows import open_accounts
 
-        try:
-            open_accounts(Path(path), engy.accounts)
-        except MockError as error:
-            if Path(path) not in self._watched or self._watched[Path(path)].complaint is None:
-                raise
-            _log.warning("%s", error)
+        # On their way out, scenarios put the terms back that they have found.
+        engy.gateway.scenes.beneath(
+            lambda: open_accounts(Path(str(self.options["accounts"])), engy.accounts, rows, before)
+        )
+        self._rows = rows
 
     def _read_again(self, watched: Watched, engy: EngyMock) -> None:
         """Let what a file says now hold; raises MockError."""
@@ -122,9 +136,7 @@ class Files:
             watched.complaint = self._choose_again(engy)
             return
         if self.options["accounts"] is not None and watched.path == Path(self.options["accounts"]):
-            from engy_mock.cli.rows import open_accounts
-
-            open_accounts(watched.path, engy.accounts)
+            self._open_accounts(engy, self._read_accounts(self.options), self._rows)
         elif any(Path(part.source) == watched.path for parts in self._scenarios for part in parts):
             self._play_again(self._wanted(engy), engy)
             engy.gateway.scenes.read_again(watched.path)
@@ -142,39 +154,66 @@ class Files:
         # A file that has been found is asked for from then on: if it is away, or says nothing, that is a mistake.
         before = self.options
         self.options = self._choose(before["config"])
-        by_pace = settings_of(self.options["pace"])
         try:
             wanted = self._wanted(engy)
-            for model in by_pace["pace_by_model"]:
+            for model in settings_of(self.options["pace"])["pace_by_model"]:
                 engy.gateway.catalog.row(model)
+            self._leaving(wanted, engy)
+            self._settle(Settings())
+            rows = self._read_accounts(self.options)
+            if rows != self._rows:
+                self._open_accounts(engy, rows, self._rows)
         except MockError:
             self.options = before
             raise
-        settings = engy.settings
-        settings.allowed_hosts = frozenset(self.options["allow-host"])
-        settings.cors_origins = frozenset(self.options["cors-origin"])
-        settings.scenario_header = frozenset(self.options["scenario-header"])
-        settings.answers = self.options["answers"]
-        for name, value in by_pace.items():
-            setattr(settings, name, value)
+        engy.gateway.scenes.beneath(lambda: self._settle(engy.settings))
         self._play_again(wanted, engy)
         if self.options["accounts"]:
             self._watch(Path(self.options["accounts"]), mark(Path(self.options["accounts"])))
         late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
+        self._let_time_pass(engy)
+        return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
+
+    def _settle(self, settings: Settings) -> None:
+        """Let the options that are settings hold; raises MockError."""
+        settings.allowed_hosts = frozenset(self.options["allow-host"])
+        settings.cors_origins = frozenset(self.options["cors-origin"])
+        settings.scenario_header = frozenset(self.options["scenario-header"])
+        settings.answers = self.options["answers"]
+        for name, value in settings_of(self.options["pace"]).items():
+            setattr(settings, name, value)
+
+    def _let_time_pass(self, engy: EngyMock) -> None:
+        """Let the clock run if answers are to take time: under one that stands nobody waits."""
         clock = engy.gateway.clock
         if takes_time(self.options["pace"]) and isinstance(clock, StandingClock):
-            clock.run()  # under a clock that stands nobody waits
-        return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
+            clock.run()
 
     def _play_again(self, wanted: list[Sequence[Scenario]], engy: EngyMock) -> None:
         """Let these scenarios take part in place of those before; what somebody has ended since stays so."""
         scenes = engy.gateway.scenes
         before = {part.name for parts in self._scenarios for part in parts}
-        after = {part.name for parts in wanted for part in parts}
-        for scene in scenes.stage.scenes:
-            if scene.name in before - after:
-                scene.end()
+        for scene in self._leaving(wanted, engy):
+            before.discard(scene.name)  # what takes its name takes part
+            scene.end()
         under_way = {scene.name for scene in scenes.stage.scenes}
         self._scenarios = wanted
         for parts in wanted:
             scenes.play_again([part for part in parts if part.name in under_way or part.name not in before])
+
+    def _leaving(self, wanted: list[Sequence[Scenario]], engy: EngyMock) -> list[Scene]:
+        """What takes part no longer; raises MockError for two of one name among what does."""
+        before = {(part.name, part.source) for parts in self._scenarios for part in parts}
+        after = [part for parts in wanted for part in parts]
+        gone = before - {(part.name, part.source) for part in after}
+        found: list[Scene] = []
+        staying = list(after)
+        for scene in engy.gateway.scenes.stage.scenes:
+            if (scene.name, scene.scenario.source) in gone:
+                found.append(scene)
+            else:
+                staying.append(scene.scenario)
+        by_name: dict[str, Scenario] = {}
+        for one in staying:
+            check_same(by_name.setdefault(one.name, one), one)
+        return found

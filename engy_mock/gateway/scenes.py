@@ -1,6 +1,6 @@
 """Scenarios on one mock: found by name, begun and ended, with what they change."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -178,8 +178,22 @@ class Scenes:
         self.stage.clear()
         self._aside = {}
 
+    def beneath(self, change: Callable[[], None]) -> None:
+        """Let a function change the mock as it is without what scenarios make of it."""
+        with self.stage.still():
+            self._lift()
+            try:
+                change()
+            finally:
+                self._lay()
+
     def _change(self) -> None:
         """Make models, settings and terms what the scenarios under way make of them."""
+        self._lift()
+        self._lay()
+
+    def _lift(self) -> None:
+        """Make them what they are without scenarios."""
         catalog, settings = self._mocked.catalog, self._mocked.settings
         for card in self._cards.values():
             catalog.add(card)
@@ -189,6 +203,9 @@ class Scenes:
             # An account that a reset has put aside keeps its terms to itself.
             setattr(self._account, name, value)
         self._cards, self._settings, self._terms = {}, {}, {}
+
+    def _lay(self) -> None:
+        catalog, settings = self._mocked.catalog, self._mocked.settings
         account = self._account = self._mocked.accounts.default
         for scene in self.stage.scenes:
             phase = scene.current

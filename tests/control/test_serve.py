@@ -422,10 +422,156 @@ def test_accounts_out_of_a_file(here):
     save(path, "accounts:\n  poor: {balance_micro: 7}\n", 2)
     files.look(engy)
     assert engy.accounts["poor"].balance_micro == 7
+    assert not engy.accounts.default.max_concurrent
     save(path, "accounts:\n  poor: {balance: 7}\n", 3)
     files.look(engy)
     assert "line 2" in files.complaints[0]
     assert "Did you mean 'balance_micro'?" in files.complaints[0]
+
+
+def books(engy):
+    """All accounts with their terms and keys, without what they have spent."""
+    return {
+        one.name: (
+            one.keys,
+            one.max_concurrent,
+            one.requests_per_minute,
+            one.tokens_per_minute,
+            one.discount_percent,
+        )
+        for one in engy.accounts
+    }, {key: one.name for key, one in engy.accounts.by_key.items()}
+
+
+FIRST = (
+    "accounts:\n"
+    "  a: {key: sk-engy-a, requests_per_minute: 1, discount_percent: 10}\n"
+    "  b: {key: sk-engy-b}\n"
+    "  default: {max_concurrent: 3, key: sk-engy-own}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "accounts: {a: {key: sk-engy-a2}, b: {key: sk-engy-b}}\n",
+        "accounts: {b: {key: sk-engy-a}}\n",
+        "accounts: {a: {key: sk-engy-b}, b: {key: sk-engy-a}, c: {tokens_per_minute: 5}}\n",
+        "accounts: {a: {}, default: {max_concurrent: 1}}\n",
+        "accounts: {}\n",
+    ],
+)
+@pytest.mark.parametrize("with_scenario", [False, True])
+def test_accounts_read_again_are_as_if_the_file_had_always_been_so(here, text, with_scenario):
+    """Limits, keys and accounts that have left it are no more, and a scenario's terms stay above them."""
+    path = here / "accounts.yaml"
+    save(here / "tight.yaml", "description: x\naccount: {max_concurrent: 2}\n", 1)
+    given = {"accounts": "accounts.yaml", "scenario": ["./tight.yaml"] if with_scenario else []}
+    save(path, FIRST, 1)
+    engy, files = mock_of(**given)
+    save(path, text, 2)
+    other, _ = mock_of(**given)
+    files.look(engy)
+    assert (books(engy), files.complaints) == (books(other), [])
+    engy.gateway.scenes.clear()
+    other.gateway.scenes.clear()
+    assert books(engy) == books(other)
+    engy.reset()
+    other.reset()
+    assert books(engy) == books(other)
+
+
+def test_who_stays_keeps_balance_and_charges(here):
+    """The balance is another one only where the file has another one than before."""
+    path = here / "accounts.yaml"
+    save(path, "accounts: {a: {balance_micro: 50}, b: {balance_micro: 50}}\n", 1)
+    engy, files = mock_of(accounts="accounts.yaml")
+    for name in ("a", "b"):
+        engy.accounts[name].hold(10).settle(10)
+    mine = engy.account("mine", key="sk-engy-mine")
+    save(path, "accounts: {a: {balance_micro: 50, max_concurrent: 1}, b: {balance_micro: 20}}\n", 2)
+    files.look(engy)
+    a, b = engy.accounts["a"], engy.accounts["b"]
+    assert (a.balance_micro, a.charged_micro, a.max_concurrent) == (40, 10, 1)
+    assert (b.balance_micro, b.charged_micro) == (20, 10)
+    assert engy.accounts["mine"] is mine is engy.accounts.by_key["sk-engy-mine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "accounts: {a: {key: sk-engy-q, balance_micro: 1}, b: {key: sk-engy-q}}\n",
+            "accounts.b: this key belongs",
+        ),
+        ("accounts: {a: {key: sk-engy-q}, c: {key: sk-engy-mine}}\n", "'c' cannot have the key of account 'mine'"),
+        ("accounts: {b: {balance_micro: 2}, a: {balance_micro: 5}}\n", "while 10 are held"),
+        ("accounts: {a: {key: sk-engy-q}, b: {discount_percent: {nope: 5}}}\n", "accounts.b"),
+        ("accounts: {a: {key: sk-engy-q}, b: {name: c}}\n", "the name is 'b' already"),
+        ("accounts: []\n", "accounts"),
+        ("", "accounts.yaml"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_broken_file_of_accounts_changes_nothing(here, text, complaint):
+    """Also after a reset; when it is good again, it counts."""
+    path = here / "accounts.yaml"
+    save(path, FIRST, 1)
+    engy, files = mock_of(accounts="accounts.yaml")
+    engy.account("mine", key="sk-engy-mine")
+    engy.accounts["a"].hold(10)
+    before = books(engy), [one.balance_micro for one in engy.accounts]
+    if text is None:
+        path.unlink()
+    else:
+        save(path, text, 2)
+    files.look(engy)
+    assert (books(engy), [one.balance_micro for one in engy.accounts]) == before
+    assert complaint in files.complaints[0]
+    engy.reset()
+    assert engy.accounts["a"].keys == ("sk-engy-a",)
+    save(path, "accounts: {}\n", 3)
+    files.look(engy)
+    assert (len(engy.accounts), files.complaints) == (1, [])
+
+
+def test_options_name_another_file_of_accounts(here):
+    save(here / "c.yaml", "accounts: one.yaml\n", 1)
+    save(here / "one.yaml", "accounts: {a: {}}\n", 1)
+    save(here / "two.yaml", "accounts: {b: {}}\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    save(here / "c.yaml", "accounts: three.yaml\nallow-host: [a.test]\n", 2)
+    files.look(engy)
+    assert "three.yaml: cannot be read" in files.complaints[0]
+    assert ([one.name for one in engy.accounts], engy.settings.allowed_hosts) == (["default", "a"], frozenset())
+    save(here / "c.yaml", "accounts: two.yaml\nallow-host: ['a:b']\n", 3)
+    files.look(engy)
+    assert "a:b" in files.complaints[0]
+    assert [one.name for one in engy.accounts] == ["default", "a"]
+    save(here / "c.yaml", "accounts: two.yaml\nallow-host: [a.test]\n", 4)
+    files.look(engy)
+    assert [one.name for one in engy.accounts] == ["default", "b"]
+    engy.reset()
+    assert [one.name for one in engy.accounts] == ["default", "b"]
+    assert engy.settings.allowed_hosts == {"a.test"}
+    save(here / "c.yaml", "seed: 0\n", 5)
+    files.look(engy)
+    assert [one.name for one in engy.accounts] == ["default"]
+
+
+def test_options_name_another_scenario_of_the_same_name(here):
+    for folder in ("x", "y"):
+        (here / folder).mkdir()
+        save(here / folder / "own.yaml", GREEN.replace("green", folder), 1)
+    save(here / "c.yaml", "scenario: [x/own.yaml]\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    save(here / "c.yaml", "scenario: [y/own.yaml]\n", 2)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("y", [])
+    save(here / "c.yaml", "scenario: [x/own.yaml, y/own.yaml]\n", 3)
+    files.look(engy)
+    assert said(engy) == "y"
+    assert "two scenarios are called own" in files.complaints[0]
 
 
 def test_models_out_of_a_file(here):
