@@ -223,6 +223,33 @@ def test_mistakes_in_the_environment_name_the_variable(here, variable, value, me
     assert message in str(caught.value)
 
 
+VARIABLES = ["ENGY_MOCK_CONFIG", *["ENGY_MOCK_" + name.replace("-", "_").upper() for name in NAMES]]
+WITH_VALUES = [name for name in NAMES if name not in ("wall-clock", "no-control")]
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_variable_says_nothing(here, text):
+    """Descriptions of containers hand on what is not set as `${X:-}`."""
+    assert options(dict.fromkeys(VARIABLES, text)) == options()
+    (here / "pyproject.toml").write_text('[tool.engy-mock]\nhost = "::1"\n')
+    assert options({"ENGY_MOCK_HOST": text})["host"] == "::1"
+
+
+@pytest.mark.parametrize("name", ["config", *WITH_VALUES])
+def test_an_empty_value_on_the_command_line_is_a_mistake(capsys, name):
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", f"--{name}", ""])
+    assert caught.value.code == 2
+    assert f"argument --{name}: nothing is said here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
+def test_an_empty_value_in_a_file_is_a_mistake(here, name):
+    (here / "x.yaml").write_text(f"{name}: ''\n")
+    with pytest.raises(MockError, match=rf"x\.yaml, line 1, {name}: nothing is said here"):
+        options(config="x.yaml")
+
+
 def mock_of(**given) -> tuple[EngyMock, Files]:
     files = Files({"log-format": "none", **given}, {})
     return made(files), files
