@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from engy_mock import __version__
 from engy_mock.gateway import Gateway
 from engy_mock.serving.aside import PREFIX, watched
-from engy_mock.serving.control.feed import LOOKS_EVERY, Feed
+from engy_mock.serving.control.feed import LOOKS_EVERY, Feed, begins_behind
 from engy_mock.serving.control.guard import Guard
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.control.mistake import mistaken
@@ -55,7 +55,7 @@ class Control:
         try:
             operation, name = self._admitted(call)
             if operation.kind == "feed":
-                feed = Feed(self.house, _query(operation, call).after)
+                feed = Feed(self.house, begins_behind(_query(operation, call), call))
                 head, body = Head(200, (STREAM, NOT_KEPT)), b""
             else:
                 head, body = self._answered(operation, name, call)
