@@ -280,6 +280,23 @@ class Odd:
         yield from events
 
 
+@pytest.mark.parametrize("method", ["HEAD", "GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("body", [b"", b'{"a": 1}'])
+def test_commands_of_all_methods_come_to_an_end(method, body):
+    """A head promises a body that does not come: `curl -X HEAD` would wait for it."""
+    engy = EngyMock(control=True)
+    with engy:
+        with engy.http_client() as client:
+            headers = {"content-type": "application/json"} if body else {}
+            client.request(method, "/v1/models", content=body, headers=headers)
+        [one] = copies(engy)
+        command = one["curl"].replace("http://127.0.0.1:0", engy.origin)
+        subprocess.run(["sh"], input=command, text=True, capture_output=True, timeout=30, check=True)
+    first, again = engy.journal
+    assert (first.method, first.body) == (again.method, again.body) == (method, body)
+    assert first.status == again.status
+
+
 def test_a_body_that_was_cut_is_not_copied():
     engy = EngyMock(control=True)
     long = [{"role": "user", "content": "x " * 200_000}]
