@@ -207,7 +207,6 @@ class Gateway:
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
-            number=0,
             method=call.method,
             path=without_keys(call.path),
             body=call.body,

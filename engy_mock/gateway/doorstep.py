@@ -87,7 +87,6 @@ def _answered(
     error = refusal.error(hurries=mocked.settings.hurries_retries)
     error = judged(error, route.surface, route.dialect.endpoint)
     entry = Entry(
-        number=0,
         method=call.method,
         path=without_keys(call.path),
         body=b"",
