@@ -82,7 +82,7 @@ class Direction:
             return False
         if self._mocked.script.rules or self._mocked.scenes.stage.scenes:
             return False
-        return not (self._mocked.settings.scenario_header and SCENARIO in call.headers)
+        return SCENARIO not in call.headers
 
     def chosen(self, asked: Asked, entry: Entry) -> Chosen | None:
         """What the rules say to a call; raises InvalidRequest for a scenario that it cannot ask for."""
@@ -104,9 +104,9 @@ class Direction:
         return found
 
     def _aside(self, asked: Asked) -> Stage | None:
-        """The scenario that a call asks for, where that is allowed; what has been refused is not refused again."""
+        """The scenario that a call asks for, if any; what has been refused is not refused again."""
         name, allowed = asked.headers.get(SCENARIO), self._mocked.settings.scenario_header
-        if name is None or not allowed:
+        if name is None:
             return None
         try:
             check_choice(name, allowed)
@@ -151,9 +151,11 @@ class Direction:
         trouble = self.trouble(
             exchange, found, asked, said.usage.cached_tokens if isinstance(said, Generation) else 0
         )
+        plain: Generation | None = None
         if isinstance(said, Generation):
+            plain = with_call_ids(said, entry.request_id)
             said = with_call_ids(trouble.retold(said), entry.request_id)
-        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now, plain)
         if entry.generation is not None:
             self._mocked.script.spend(found, entry.generation.usage.total_tokens)
         return steps
@@ -261,6 +263,11 @@ def with_call_ids(generation: Generation, request_id: str) -> Generation:
 
 def check_choice(name: str, allowed: bool | frozenset[str]) -> None:
     """Raise InvalidRequest for a scenario that a request may not choose (Q-27)."""
+    if not allowed:
+        raise InvalidRequest(
+            f"{SCENARIO}: no request may choose a scenario here: the setting scenario_header, or "
+            "--scenario-header of `engy-mock serve`, names those that one may"
+        )
     if not isinstance(allowed, bool) and name not in allowed and ANY not in allowed:
         known = ", ".join(sorted(allowed))
         raise InvalidRequest(f"{SCENARIO}: '{quoted(name)}' is none that a request may choose, but {known}")
