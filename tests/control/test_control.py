@@ -365,6 +365,25 @@ def test_mistakes_are_explained(ask, method, path, body, status, message):
     assert error["param"] is None or re.fullmatch(r"[\w.]+", error["param"])
 
 
+def test_a_method_that_is_not_allowed_is_told_which_are(ask):
+    with ask.engy.http_client() as client:
+        answer = client.delete("/_mock/settings", headers={"X-Engy-Mock-Control": "1", "user-agent": "python"})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, PATCH")
+
+
+def test_a_scenario_that_stands_in_no_file_has_its_text(ask):
+    """As long as it is the one under way; of one in a file it is that of the file."""
+    for text in ("description: one\nrules: [{reply: x}]\n", "description: two # again\nrules: [{reply: y}]\n"):
+        assert ask("PUT", "scenarios/my-own", {"text": text})["text"] == text
+        assert ask("GET", "scenarios/my-own")["text"] == text
+    ask("PUT", "scenarios/phases", {"text": text})
+    assert ask("GET", "scenarios/phases")["text"] == text
+    assert ask("DELETE", "scenarios/phases")["text"] == text
+    assert ask("GET", "scenarios/phases")["text"].startswith("description: Refuses first")
+    ask("POST", "reset", {})
+    ask("GET", "scenarios/my-own", status=404)
+
+
 def test_an_answer_under_way_is_never_too_long_ago(ask):
     """However many have come since: it is under way, and what it has sent is there."""
     engy = ask.engy
