@@ -223,7 +223,7 @@ def test_the_playground_speaks_each_dialect(opened, ask, dialect, model):
 
 def test_the_playground_begins_with_the_first_of_each(opened, ask):
     """The default account and the first model of a dialect, until somebody chooses; that stays if it can."""
-    models = {True: [], False: []}
+    models: dict[bool, list[str]] = {True: [], False: []}
     for one in ask("GET", "models")["models"]:
         models[one["vendor"] is None].append(one["id"])
     for name in ("aaa", "zzz"):

@@ -1,7 +1,7 @@
 """The OpenAPI document is valid, has every route, and is kept to."""
 
 import re
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -61,12 +61,12 @@ def test_answers_are_as_described(ask, document):
 
 
 NAMES = {"accounts/{name}": "default", "models/{name}": "glm-5.2", "scenarios/{name}": "phases"}
-NEEDED = {
+NEEDED: dict[str, dict[str, Any]] = {
     "rules": {"rules": [{"reply": "x"}]},
     "plan": {"path": "/v1/models"},
     "models/{name}": {"is_available": True},
 }
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None,
     True,
     -1,
