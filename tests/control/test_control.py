@@ -44,6 +44,8 @@ def test_settings_are_all_those_that_there_are(ask):
     assert changed == ask("GET", "settings")
     assert (changed["strict_tools"], changed["capacity"], changed["workers"][0]["zdr"]) == (True, 3, True)
     assert ask.engy.settings.capacity == 3
+    header = ask("PATCH", "settings", {"scenario_header": ["outage"]})["scenario_header"]
+    assert (header, ask.engy.settings.scenario_header) == (["outage"], {"outage"})
     ask("PATCH", "settings", {"cors_origins": ["https://App.test"]})
     assert ask.engy.settings.cors_origins == {"https://app.test"}
 
@@ -105,7 +107,7 @@ def test_a_scenario_may_stand_in_no_file(ask):
     answer = ask.chat("Will it rain?").json()
     assert answer["choices"][0]["message"]["content"] == "It rains."
     assert "made-here" in [one["name"] for one in ask("GET", "scenarios")["scenarios"]]
-    assert ask("GET", "scenarios/made-here")["text"] is None
+    assert ask("GET", "scenarios/made-here")["text"] == text
     wrong = ask("PUT", "scenarios/made-here", {"text": "description: x\nruels: []\n"}, status=400)
     assert "line 2" in wrong["error"]["message"]
     assert "Did you mean 'rules'?" in wrong["error"]["message"]
