@@ -107,10 +107,10 @@ class Script:
             self._indexes(rules)
         return self._early if rules else ()
 
-    def explain(self, asked: Asked) -> list[str]:
-        """Why no rule answered: the nearest rules, each with its reasons."""
+    def explain(self, asked: Asked, rules: Sequence[Rule]) -> list[str]:
+        """Why none of these rules answered: the nearest that could have, each with its reasons."""
         found = []
-        for rule in (*self.rules, *self.more()):
+        for rule in rules:
             if not rule.answers:
                 continue
             reasons = rule.mismatches(asked)
