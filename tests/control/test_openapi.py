@@ -110,6 +110,21 @@ def test_what_the_document_forbids_is_refused(ask, document, row):
     assert before == (ask("GET", "settings"), ask("GET", "accounts"), ask("GET", "clock"), ask("GET", "models"))
 
 
+def test_the_document_tells_bounds(document):
+    schemas = document["components"]["schemas"]
+    number = schemas["AccountToOpen"]["properties"]["balance_micro"]["anyOf"][0]
+    assert number == {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
+    assert not [name for name, one in schemas.items() for own in _parts(one) if {"ge", "le"} & own.keys()]
+
+
+def _parts(schema):
+    """A schema and all within it."""
+    if isinstance(schema, dict):
+        yield schema
+    for own in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _parts(own)
+
+
 def test_whole_numbers_may_be_written_as_fractions(ask):
     """JSON Schema takes 5.0 for an integer."""
     assert ask("PATCH", "accounts/default", {"balance_micro": 5.0})["balance_micro"] == 5
