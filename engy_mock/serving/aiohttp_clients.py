@@ -4,6 +4,7 @@ import asyncio
 import math
 import ssl
 from typing import Any
+from urllib.request import getproxies
 
 from aiohttp import (
     BaseConnector,
@@ -14,13 +15,16 @@ from aiohttp import (
     ClientTimeout,
 )
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
+from yarl import URL
 
 from engy_mock.serving.connections import Doorkeeper
 from engy_mock.serving.handshake import Handshake, Misheard
 from engy_mock.serving.inside import Inside
 from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
+from engy_mock.vocabulary.errors import MockError
 
 TURNS_TO_END = 5
 """How many turns of the loop the answer on a connection gets to end behind it."""
@@ -36,6 +40,14 @@ class InsideConnector(BaseConnector):
         super().__init__(**options)
         self._inside = inside
         self._keeper = Doorkeeper(inside.shell, asyncio.get_running_loop())
+
+    async def connect(self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout) -> Connection:
+        """A connection for a request; raises MockError for one that is sent to a proxy."""
+        if req.proxy is not None:
+            if req.proxy not in _proxies_of_the_machine():
+                raise MockError("proxy= would lead this request out of the process: leave it out")
+            req.update_proxy(None, None, None)
+        return await super().connect(req, traces, timeout)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """End all connections, at both ends."""
@@ -79,6 +91,11 @@ class InsideConnector(BaseConnector):
             if age == inside.age:
                 raise TimeoutError
         handshake.shake(_context(handshake, req.ssl), req.server_hostname or req.host)
+
+
+def _proxies_of_the_machine() -> list[URL]:
+    """Those that a session takes by itself that trusts its environment; they are not for the inside."""
+    return [URL(proxy).with_user(None) for proxy in getproxies().values() if "://" in proxy]
 
 
 def _context(handshake: Handshake, wanted: Any) -> ssl.SSLContext:
