@@ -13,6 +13,7 @@ from aiohttp import (
     ClientConnectorSSLError,
     ClientRequest,
     ClientTimeout,
+    Fingerprint,
 )
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
@@ -99,11 +100,18 @@ def _proxies_of_the_machine() -> list[URL]:
 
 
 def _context(handshake: Handshake, wanted: Any) -> ssl.SSLContext:
-    """What a client needs for a handshake that is told this; one that is told nothing trusts the mock."""
+    """What a client needs for a handshake that is told this; one that is told nothing trusts the mock.
+
+    Raises MockError for what cannot be looked at.
+    """
     if isinstance(wanted, ssl.SSLContext):
         return wanted
     if wanted is True:
         return handshake.trusting
+    if isinstance(wanted, Fingerprint):
+        raise MockError(
+            "inside the process no connection has a fingerprint: use ssl=False, or the port of the mock"
+        )
     careless = ssl.create_default_context()
     careless.check_hostname = False
     careless.verify_mode = ssl.CERT_NONE
