@@ -9,7 +9,7 @@ import pytest
 from engy_mock import EngyMock, MockError
 from engy_mock.cli import main
 from engy_mock.cli.config import from_file
-from engy_mock.cli.rows import add_models, open_accounts
+from engy_mock.cli.rows import add_models, read_accounts
 from engy_mock.model.templates import from_file as template_from
 from engy_mock.model.tokenizer import from_file as tokenizer_from
 from engy_mock.recording import cassette
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with na
 READERS = {
     "scenario": lambda path: Library().named(path),
     "options": from_file,
-    "accounts": lambda path: open_accounts(path, EngyMock().accounts),
+    "accounts": read_accounts,
     "models": lambda path: add_models(path, EngyMock().gateway.catalog),
     "cassette": cassette.read,
     "tokenizer": tokenizer_from,

@@ -127,11 +127,7 @@ class Account:
     @balance_micro.setter
     def balance_micro(self, amount: int) -> None:
         with self._lock:
-            if _amount(amount, "balance_micro", least=0) < self._held:
-                raise MockError(
-                    f"balance_micro cannot be {amount} while {self._held} are held for answers under way: "
-                    f"wait for their end, or leave at least as much"
-                )
+            self.check_balance(amount)
             self._balance = amount
 
     @property
@@ -245,6 +241,28 @@ class Account:
             if self._tokens_per_minute is not None:
                 self._tokens.add(prompt_tokens, now)
         return Hold(self, amount_micro, prices, on_settled, has_place=True)
+
+    def become(self, other: Account, *, keeps_balance: bool) -> None:
+        """Have the terms and keys of an account in other books; what was charged and is held stays."""
+        with self._lock:
+            self._tariff, self._keys = other._tariff, dict(other._keys)
+            self._max_concurrent = other._max_concurrent
+            self._requests_per_minute = other._requests_per_minute
+            self._tokens_per_minute = other._tokens_per_minute
+            if not keeps_balance:
+                self._balance = other._balance
+
+    def move(self, book: Accounts) -> None:
+        """Stand in these books from now on."""
+        self._book = book
+
+    def check_balance(self, amount: int) -> None:
+        """Raise MockError for a balance that is no amount, or is less than what is held."""
+        if _amount(amount, "balance_micro", least=0) < self._held:
+            raise MockError(
+                f"balance_micro cannot be {amount} while {self._held} are held for answers under way: "
+                f"wait for their end, or leave at least as much"
+            )
 
     def copy(self, book: Accounts) -> Account:
         """The same account in other books, with the same holds open."""

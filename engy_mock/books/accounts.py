@@ -1,6 +1,6 @@
 """All accounts of one mock, by name and by key."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Unpack
 
@@ -52,9 +52,47 @@ class Accounts:
             self._by_name[name] = account
             return account
 
+    def blank(self) -> "Accounts":
+        """Other books like these before anybody had an account of his own."""
+        return Accounts(self._seed, self.clock, self.models)
+
+    def exchange(
+        self, fresh: "Accounts", *, changed: Collection[str], paid: Collection[str], gone: Collection[str]
+    ) -> None:
+        """Let the changed accounts be as in fresh books, and those that are gone be no more.
+
+        Who is here already keeps balance and charges; whose balance is `paid` gets the new one. Raises MockError
+        for a key that another one has, and for a balance that cannot be; then all is as before.
+        """
+        with self._lock:
+            mine, blank = self._by_name, self.blank()
+            by_key = {key: one for key, one in self.by_key.items() if one.name not in {*changed, *gone}}
+            for name in changed:
+                for key in fresh[name].keys:
+                    if key in by_key:
+                        raise MockError(
+                            f"account {name!r} cannot have the key of account {by_key[key].name!r:.80}"
+                        )
+                    by_key[key] = mine.get(name, fresh[name])
+            for name in paid:
+                if name in mine:
+                    mine[name].check_balance(fresh[name].balance_micro)
+            for name in changed:
+                if name in mine:
+                    mine[name].become(fresh[name], keeps_balance=name not in paid)
+                else:
+                    fresh[name].move(self)
+                    mine[name] = fresh[name]
+            for name in gone:
+                if name == self.default.name:
+                    self.default.become(blank.default, keeps_balance=True)
+                else:
+                    mine.pop(name, None)
+            self.by_key = by_key
+
     def copy(self) -> "Accounts":
         """Other books with the same accounts: what happens there leaves these alone."""
-        other = Accounts(self._seed, self.clock, self.models)
+        other = self.blank()
         with self._lock:
             copies = {account.name: account.copy(other) for account in self._by_name.values()}
             other.by_key = {key: copies[account.name] for key, account in self.by_key.items()}

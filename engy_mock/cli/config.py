@@ -33,7 +33,8 @@ def from_file(path: Path | None) -> tuple[Path | None, dict[str, Any]]:
         return path, _options(_project(path), path.parent)
     sheet = read(path)
     if sheet.value is None:
-        raise MockError(f"{path}: there is no table [tool.{TABLE}]")
+        what = f"there is no table [tool.{TABLE}]" if path.name == PROJECT else "there are no options in it"
+        raise MockError(f"{path}: {what}")
     return path, _options(sheet, path.parent)
 
 
@@ -67,7 +68,7 @@ def _own(value: dict[str, Any]) -> Any:
 def _toml(path: Path) -> Sheet:
     from engy_mock.scripting.notation import Sheet
 
-    value = _value(path)
+    value = _value(path) or None  # what is empty says nothing, as in YAML
     return Sheet(str(path), value, _lines(files.read(path, MAX_BYTES).decode("utf-8-sig")))
 
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
+from engy_mock.gateway.settings import Settings
+from engy_mock.scripting.library import check_same
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
+from engy_mock.vocabulary.files import Mark, mark
 
 if TYPE_CHECKING:
+    from engy_mock.cli.rows import Rows
     from engy_mock.mock import EngyMock
     from engy_mock.scripting.scenario import Scenario
+    from engy_mock.scripting.stage import Scene
 
 LIVE = frozenset({"allow-host", "cors-origin", "scenario", "scenario-header", "accounts", "pace", "answers"})
 """The options that a server changes while it runs; others need another start."""
-
-Mark = tuple[int, int]
 
 _log = logging.getLogger("engy_mock")
 
@@ -36,14 +40,16 @@ class Watched:
 class Files:
     """The scenarios, accounts and options of one server.
 
-    `options` chooses the options anew, from the files as they are now.
+    `given` is what the command line says, which counts before the environment and the file with options.
     """
 
-    def __init__(self, options: Callable[[], dict[str, Any]]) -> None:
-        self._choose = options
-        self.options = options()
-        self._scenarios: list[Scenario] = []
+    def __init__(self, given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> None:
+        self._given = given
+        self._environment = environment
+        self.options = self._choose()
+        self._scenarios: list[Sequence[Scenario]] = []
         self._watched: dict[Path, Watched] = {}
+        self._rows: Rows = {}
         self._is_read = False
 
     @property
@@ -56,17 +62,21 @@ class Files:
         if not self._is_read:
             self._read_all(engy)
             self._is_read = True
-        self._open_accounts(engy)
-        for scenario in self._scenarios:
-            engy.gateway.scenes.begin(scenario)
+        self._settle(engy.settings)
+        self._let_time_pass(engy)
+        if self._rows:
+            self._open_accounts(engy, self._rows)
+        for parts in self._scenarios:
+            engy.gateway.scenes.play(parts)
 
     def look(self, engy: EngyMock) -> None:
         """Read again what has been saved since the last look."""
+        self._watch_scenarios(engy)
         for watched in list(self._watched.values()):
-            mark = _mark(watched.path)
-            if mark == watched.mark:
+            now = mark(watched.path)
+            if now == watched.mark:
                 continue
-            watched.mark = mark
+            watched.mark = now
             try:
                 self._read_again(watched, engy)
             except MockError as error:
@@ -78,41 +88,47 @@ class Files:
     def _read_all(self, engy: EngyMock) -> None:
         self._scenarios = self._wanted(engy)
         config, accounts = self.options["config"], self.options["accounts"]
-        self._watch([path for path in (config, accounts and Path(accounts)) if path is not None])
-        self._watch(self._sources(engy))
+        for path in (config, accounts and Path(accounts)):
+            if path is not None:
+                self._watch(path, mark(path))
+        self._rows = self._read_accounts(self.options)
 
-    def _wanted(self, engy: EngyMock) -> list[Scenario]:
-        found: list[Scenario] = []
-        for name in self.options["scenario"]:
-            scenes = engy.gateway.scenes
-            found.append(scenes.library.named(name))
-            for part in scenes.library.with_included(found[-1]):
-                scenes.check(part)
-        return found
+    def _wanted(self, engy: EngyMock) -> list[Sequence[Scenario]]:
+        """What takes part from the start, each with all that it includes."""
+        scenes = engy.gateway.scenes
+        return [scenes.unfolded(scenes.library.named(name)) for name in self.options["scenario"]]
 
-    def _sources(self, engy: EngyMock) -> Iterable[Path]:
-        found: list[Path] = []
-        for scenario in self._scenarios:
-            parts = engy.gateway.scenes.library.with_included(scenario)
-            found += [path for part in parts if (path := Path(part.source)).is_file()]
-        return found
+    def _watch_scenarios(self, engy: EngyMock) -> None:
+        """Watch what takes part from the start, and what somebody has let take part since; nothing else."""
+        under_way = [*[part for parts in self._scenarios for part in parts], *engy.gateway.scenes.from_files]
+        sources = {Path(scenario.source): scenario.mark for scenario in under_way}
+        config, accounts = self.options["config"], self.options["accounts"]
+        others = {path for path in (config, accounts and Path(accounts)) if path is not None}
+        for path in self._watched.keys() - sources.keys() - others:
+            del self._watched[path]
+        for path, seen in sources.items():
+            self._watch(path, seen)
 
-    def _watch(self, paths: Iterable[Path]) -> None:
-        for path in paths:
-            self._watched.setdefault(path, Watched(path, _mark(path)))
+    def _watch(self, path: Path, seen: Mark | None) -> None:
+        self._watched.setdefault(path, Watched(path, seen))
 
-    def _open_accounts(self, engy: EngyMock) -> None:
-        path = self.options["accounts"]
-        if path is None:
-            return
+    def _read_accounts(self, options: Mapping[str, Any]) -> Rows:
+        """What the file with accounts says now; raises MockError."""
+        if options["accounts"] is None:
+            return {}
+        from engy_mock.cli.rows import read_accounts
+
+        return read_accounts(Path(options["accounts"]))
+
+    def _open_accounts(self, engy: EngyMock, rows: Rows, before: Rows | None = None) -> None:
+        """Let these accounts be there, in place of those before; raises MockError, and all is as it was."""
         from engy_mock.cli.rows import open_accounts
 
-        try:
-            open_accounts(Path(path), engy.accounts)
-        except MockError as error:
-            if Path(path) not in self._watched or self._watched[Path(path)].complaint is None:
-                raise
-            _log.warning("%s", error)
+        # On their way out, scenarios put the terms back that they have found.
+        engy.gateway.scenes.beneath(
+            lambda: open_accounts(Path(str(self.options["accounts"])), engy.accounts, rows, before)
+        )
+        self._rows = rows
 
     def _read_again(self, watched: Watched, engy: EngyMock) -> None:
         """Let what a file says now hold; raises MockError."""
@@ -120,63 +136,84 @@ class Files:
             watched.complaint = self._choose_again(engy)
             return
         if self.options["accounts"] is not None and watched.path == Path(self.options["accounts"]):
-            from engy_mock.cli.rows import open_accounts
-
-            open_accounts(watched.path, engy.accounts)
-        else:
+            self._open_accounts(engy, self._read_accounts(self.options), self._rows)
+        elif any(Path(part.source) == watched.path for parts in self._scenarios for part in parts):
             self._play_again(self._wanted(engy), engy)
+            engy.gateway.scenes.read_again(watched.path)
+        else:
+            engy.gateway.scenes.read_again(watched.path)
         watched.complaint = None
+
+    def _choose(self, config: Path | None = None) -> dict[str, Any]:
+        """The options as the files have them now; raises MockError."""
+        given = self._given if config is None else {**self._given, "config": config}
+        return chosen(given, self._environment)
 
     def _choose_again(self, engy: EngyMock) -> str | None:
         """Choose the options anew; returns what only another start would change."""
-        before, self.options = self.options, self._choose()
-        by_pace = settings_of(self.options["pace"])
+        # A file that has been found is asked for from then on: if it is away, or says nothing, that is a mistake.
+        before = self.options
+        self.options = self._choose(before["config"])
         try:
             wanted = self._wanted(engy)
-            for model in by_pace["pace_by_model"]:
+            for model in settings_of(self.options["pace"])["pace_by_model"]:
                 engy.gateway.catalog.row(model)
+            self._leaving(wanted, engy)
+            self._settle(Settings())
+            rows = self._read_accounts(self.options)
+            if rows != self._rows:
+                self._open_accounts(engy, rows, self._rows)
         except MockError:
             self.options = before
             raise
-        settings = engy.settings
+        engy.gateway.scenes.beneath(lambda: self._settle(engy.settings))
+        self._play_again(wanted, engy)
+        if self.options["accounts"]:
+            self._watch(Path(self.options["accounts"]), mark(Path(self.options["accounts"])))
+        late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
+        self._let_time_pass(engy)
+        return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
+
+    def _settle(self, settings: Settings) -> None:
+        """Let the options that are settings hold; raises MockError."""
         settings.allowed_hosts = frozenset(self.options["allow-host"])
         settings.cors_origins = frozenset(self.options["cors-origin"])
         settings.scenario_header = frozenset(self.options["scenario-header"])
         settings.answers = self.options["answers"]
-        for name, value in by_pace.items():
+        for name, value in settings_of(self.options["pace"]).items():
             setattr(settings, name, value)
-        self._play_again(wanted, engy)
-        self._watch([Path(self.options["accounts"])] if self.options["accounts"] else [])
-        late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
+
+    def _let_time_pass(self, engy: EngyMock) -> None:
+        """Let the clock run if answers are to take time: under one that stands nobody waits."""
         clock = engy.gateway.clock
         if takes_time(self.options["pace"]) and isinstance(clock, StandingClock):
-            clock.run()  # under a clock that stands nobody waits
-        return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
+            clock.run()
 
-    def _play_again(self, wanted: list[Scenario], engy: EngyMock) -> None:
-        """Let these scenarios take part in place of those before, each in the phase in which it was."""
+    def _play_again(self, wanted: list[Sequence[Scenario]], engy: EngyMock) -> None:
+        """Let these scenarios take part in place of those before; what somebody has ended since stays so."""
         scenes = engy.gateway.scenes
-        under_way = {scene.name: scene for scene in scenes.stage.scenes}
-        names = [scenario.name for scenario in wanted]
-        for scenario in self._scenarios:
-            if scenario.name not in names and scenario.name in under_way:
-                under_way[scenario.name].end()
-        before = {scenario.name: scenario for scenario in self._scenarios}
+        before = {part.name for parts in self._scenarios for part in parts}
+        for scene in self._leaving(wanted, engy):
+            before.discard(scene.name)  # what takes its name takes part
+            scene.end()
+        under_way = {scene.name for scene in scenes.stage.scenes}
         self._scenarios = wanted
-        for scenario in wanted:
-            if scenario.name in before and scenario.name not in under_way:
-                continue  # somebody has ended it in the meantime
-            phase = under_way[scenario.name].phase if scenario.name in under_way else None
-            scene = scenes.begin(scenario)
-            if phase is not None and phase in [one.name for one in scenario.phases]:
-                scene.go(phase)
-        self._watch(self._sources(engy))
+        for parts in wanted:
+            scenes.play_again([part for part in parts if part.name in under_way or part.name not in before])
 
-
-def _mark(path: Path) -> Mark | None:
-    """What changes when a file is saved; None if there is no such file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+    def _leaving(self, wanted: list[Sequence[Scenario]], engy: EngyMock) -> list[Scene]:
+        """What takes part no longer; raises MockError for two of one name among what does."""
+        before = {(part.name, part.source) for parts in self._scenarios for part in parts}
+        after = [part for parts in wanted for part in parts]
+        gone = before - {(part.name, part.source) for part in after}
+        found: list[Scene] = []
+        staying = list(after)
+        for scene in engy.gateway.scenes.stage.scenes:
+            if (scene.name, scene.scenario.source) in gone:
+                found.append(scene)
+            else:
+                staying.append(scene.scenario)
+        by_name: dict[str, Scenario] = {}
+        for one in staying:
+            check_same(by_name.setdefault(one.name, one), one)
+        return found

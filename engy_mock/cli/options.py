@@ -201,6 +201,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
     serve.set_defaults(command=command)
     serve.add_argument(
         "--config",
+        type=_for_argparse(str),
         metavar="FILE",
         help="take options from this YAML or TOML file (default: [tool.engy-mock] in ./pyproject.toml)",
     )
@@ -217,7 +218,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
 def _for_argparse(read: Callable[[str], Any]) -> Callable[[str], Any]:
     def checked(text: str) -> Any:
         try:
-            return read(text)
+            return read(_filled(text))
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -233,7 +234,7 @@ def chosen(given: Mapping[str, Any], environment: Mapping[str, str] | None = Non
 
     variables = os.environ if environment is None else environment
     said = _from_environment(variables)
-    file = given.get("config") or variables.get(f"{VARIABLE}CONFIG")
+    file = given.get("config") or variables.get(f"{VARIABLE}CONFIG", "").strip()
     path, in_file = from_file(Path(file) if file else None)
     found: dict[str, Any] = {"config": path}
     for option in OPTIONS:
@@ -245,7 +246,10 @@ def chosen(given: Mapping[str, Any], environment: Mapping[str, str] | None = Non
 
 
 def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment says; lists are separated by commas."""
+    """What the environment says; lists are separated by commas, and what is empty says nothing.
+
+    Where containers are described, a variable that is not set is handed on as an empty one: `${X:-}`.
+    """
     by_variable = {option.variable: option for option in OPTIONS}
     found: dict[str, Any] = {}
     for variable in sorted(variables):
@@ -254,7 +258,9 @@ def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
         option = by_variable.get(variable)
         if option is None:
             raise MockError(f"{variable}: there is no such option.{did_you_mean(variable, tuple(by_variable))}")
-        text = variables[variable]
+        text = variables[variable].strip()
+        if not text:
+            continue
         value: Any = text
         if option.shape in ("list", "map"):
             value = [part.strip() for part in text.split(",") if part.strip()]
@@ -296,7 +302,13 @@ def _located(option: Option, value: Any, folder: Path | None) -> Any:
 def _text(said: Any) -> str:
     if isinstance(said, bool) or not isinstance(said, str | int | float):
         raise ValueError(f"{quoted(said)} is neither a text nor a number")
-    return str(said)
+    return _filled(str(said))
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("nothing is said here: name a value, or leave the option out")
+    return text
 
 
 def _switch(said: Any) -> bool:

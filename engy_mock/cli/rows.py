@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from engy_mock.model.catalog import Catalog
 
 Window = Annotated[int, Field(ge=1, le=100_000_000)]
+Rows = Mapping[str, AccountToOpen]
 F = TypeVar("F", bound=Form)
 
 
@@ -52,26 +54,48 @@ class ModelsFile(Form):
     models: dict[Annotated[str, Field(min_length=1, max_length=200)], ModelToAdd]
 
 
-def open_accounts(path: Path, accounts: Accounts) -> None:
-    """Open the accounts of a file, or change those that are there; raises MockError."""
-    for name, form in _read(path, AccountsFile).accounts.items():
+def read_accounts(path: Path) -> Rows:
+    """What a file says of accounts; raises MockError."""
+    return _read(path, AccountsFile).accounts
+
+
+def open_accounts(path: Path, accounts: Accounts, rows: Rows, before: Rows | None = None) -> None:
+    """Open the accounts of a file in books in which there are those that it had `before`; raises MockError.
+
+    Then all is as if it had always been so, but for balances and charges of accounts that stay: a balance is
+    another one where the file has another one than before. Who has the same row as before is left alone.
+    """
+    before = before or {}
+    fresh = accounts.blank()
+    for name, form in rows.items():
         try:
-            _open(name, form, accounts)
+            _open(name, form, fresh)
         except MockError as error:
             raise MockError(f"{path}, accounts.{name}: {error}") from None
+    changed = [name for name, form in rows.items() if form != before.get(name)]
+    paid = [
+        name
+        for name in changed
+        if (amount := rows[name].balance_micro) is not None
+        and (name not in before or amount != before[name].balance_micro)
+    ]
+    gone = [name for name in before if name not in rows]
+    try:
+        accounts.exchange(fresh, changed=changed, paid=paid, gone=gone)
+    except MockError as error:
+        raise MockError(f"{path}: {error}") from None
 
 
 def _open(name: str, form: AccountToOpen, accounts: Accounts) -> None:
     if form.name not in (None, name):
         raise MockError(f"the name is {name!r} already")
-    if name not in [account.name for account in accounts]:
+    if name != accounts.default.name:
         accounts.open(name, key=form.key, **terms(form))
         return
-    account = accounts[name]
     for term, value in terms(form).items():
-        setattr(account, term, value)
-    if form.key is not None and form.key not in account.keys:
-        account.add_key(form.key)
+        setattr(accounts.default, term, value)
+    if form.key is not None:
+        accounts.default.add_key(form.key)
 
 
 def add_models(path: Path, catalog: Catalog) -> None:

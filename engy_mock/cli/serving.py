@@ -50,14 +50,13 @@ def serve(given: argparse.Namespace) -> int:
     # Nothing of what is loaded until the first answer is garbage: the collector would look at it thirty times.
     gc.disable()
     from engy_mock.cli.files import Files
-    from engy_mock.cli.options import chosen
 
     is_over = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: is_over.set())
     _raise_file_limit()
 
-    files = Files(lambda: chosen(vars(given)))
+    files = Files(vars(given))
     engy = made(files)
     with engy:
         engy.gateway.warm_up()

@@ -25,7 +25,7 @@ def add_verdict(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--control-token",
-        default=os.environ.get("ENGY_MOCK_CONTROL_TOKEN", "1"),
+        default=os.environ.get("ENGY_MOCK_CONTROL_TOKEN") or "1",
         metavar="TOKEN",
         help="what the control API asks for, if it does; also ENGY_MOCK_CONTROL_TOKEN",
     )

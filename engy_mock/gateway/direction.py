@@ -82,13 +82,14 @@ class Direction:
             return False
         if self._mocked.script.rules or self._mocked.scenes.stage.scenes:
             return False
-        return not (self._mocked.settings.scenario_header and SCENARIO in call.headers)
+        return SCENARIO not in call.headers
 
     def chosen(self, asked: Asked, entry: Entry) -> Chosen | None:
         """What the rules say to a call; raises InvalidRequest for a scenario that it cannot ask for."""
         aside = self._aside(asked)
         more = () if aside is None else aside.rules()
         found = self._mocked.script.choose(asked, identity(entry), more)
+        rules: tuple[Rule, ...] = ()
         if asked.refused is None:
             rules = self._mocked.script.in_force(more) if found is None else found.rules
             self._keep(rules, found, entry)
@@ -99,13 +100,13 @@ class Direction:
         if found is not None:
             entry.rule = found.description
         if asked.refused is None and (found is None or found.answering is None):
-            self._miss(asked, entry)
+            self._miss(asked, entry, rules)
         return found
 
     def _aside(self, asked: Asked) -> Stage | None:
-        """The scenario that a call asks for, where that is allowed; what has been refused is not refused again."""
+        """The scenario that a call asks for, if any; what has been refused is not refused again."""
         name, allowed = asked.headers.get(SCENARIO), self._mocked.settings.scenario_header
-        if name is None or not allowed:
+        if name is None:
             return None
         try:
             check_choice(name, allowed)
@@ -123,12 +124,24 @@ class Direction:
             known = set(map(id, before))
             entry.rules_weight = 8 * len(rules) + RULE_BYTES * sum([id(rule) not in known for rule in rules])
 
-    def _miss(self, asked: Asked, entry: Entry) -> None:
+    def _miss(self, asked: Asked, entry: Entry, rules: tuple[Rule, ...]) -> None:
         """Raise UnmetExpectation where each request has to meet a rule, with why this one has met none."""
         if self._mocked.settings.strict and asked.request is not None:
-            entry.missed = tuple(self._mocked.script.explain(asked))
-            nearest = "".join(f"\n  {reason}" for reason in entry.missed) or "\n  there are no rules"
-            raise UnmetExpectation(f"no rule answers {entry}\nthe nearest:{nearest}")
+            entry.missed = tuple(self._mocked.script.explain(asked, rules))
+            nearest = "".join(f"\n  {reason}" for reason in entry.missed)
+            told = f"\nthe nearest:{nearest}" if nearest else f": {self._what_there_is(rules)}"
+            raise UnmetExpectation(f"no rule answers {entry.asking}{told}")
+
+    def _what_there_is(self, rules: tuple[Rule, ...]) -> str:
+        """The rules and scenarios of which none has an answer to anything, for whoever thought that one had."""
+        if not rules:
+            told = "there are no rules"
+        else:
+            told = f"{len(rules)} rule{' brings' if len(rules) == 1 else 's bring'} faults, none answers"
+        for scene in self._mocked.scenes.stage.scenes:
+            phase = "" if scene.current is None else f" in its phase {scene.current.name!r:.80}"
+            told += f"; scenario {scene.name} has no answers{phase}"
+        return told
 
     def marred(
         self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked
@@ -138,9 +151,11 @@ class Direction:
         trouble = self.trouble(
             exchange, found, asked, said.usage.cached_tokens if isinstance(said, Generation) else 0
         )
+        plain: Generation | None = None
         if isinstance(said, Generation):
+            plain = with_call_ids(said, entry.request_id)
             said = with_call_ids(trouble.retold(said), entry.request_id)
-        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now, plain)
         if entry.generation is not None:
             self._mocked.script.spend(found, entry.generation.usage.total_tokens)
         return steps
@@ -248,6 +263,11 @@ def with_call_ids(generation: Generation, request_id: str) -> Generation:
 
 def check_choice(name: str, allowed: bool | frozenset[str]) -> None:
     """Raise InvalidRequest for a scenario that a request may not choose (Q-27)."""
+    if not allowed:
+        raise InvalidRequest(
+            f"{SCENARIO}: no request may choose a scenario here: the setting scenario_header, or "
+            "--scenario-header of `engy-mock serve`, names those that one may"
+        )
     if not isinstance(allowed, bool) and name not in allowed and ANY not in allowed:
         known = ", ".join(sorted(allowed))
         raise InvalidRequest(f"{SCENARIO}: '{quoted(name)}' is none that a request may choose, but {known}")

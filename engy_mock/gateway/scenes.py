@@ -1,6 +1,6 @@
 """Scenarios on one mock: found by name, begun and ended, with what they change."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -61,17 +61,71 @@ class Scenes:
         # Loaded here, not above: a mock without scenarios does not pay for them.
         from engy_mock.scripting.scenario import Scenario
 
-        scenario = self.library.named(wanted) if isinstance(wanted, str | Path) else wanted
-        if not isinstance(scenario, Scenario):
-            raise MockError(f"a scenario is a name, a path or a Scenario, got {scenario!r:.80}")
+        if isinstance(wanted, Scenario):
+            return self.play(self.unfolded(wanted))
+        if not isinstance(wanted, str | Path):
+            raise MockError(f"a scenario is a name, a path or a Scenario, got {wanted!r:.80}")
+        return self.play(self.unfolded(self.library.named(wanted)))
+
+    def unfolded(self, scenario: "Scenario") -> "Sequence[Scenario]":
+        """A scenario and all that it includes, in the order in which they take part; raises MockError."""
         parts = list(self.library.with_included(scenario))
         for part in parts:
             self.check(part)
+        return parts
+
+    def play(self, parts: "Sequence[Scenario]") -> Scene:
+        """Let these take part; returns the first of them. Raises MockError, and then none of them does."""
+        for part in parts:
             self.stage.check(part)
         if any(is_early(rule.faults) for part in parts for rule in part.all_rules):
             self._mocked.expect_heads()
         scene, *_ = [self.stage.begin(part) for part in parts]
         return scene
+
+    def play_again(self, parts: "Sequence[Scenario]") -> None:
+        """Let what has been read again take part as it is now, in its phase; what is as before goes on."""
+        under_way = {scene.name: scene for scene in self.stage.scenes}
+        phases = {name: scene.phase for name, scene in under_way.items()}
+        changed = [
+            part
+            for part in parts
+            if part.name not in under_way or under_way[part.name].scenario.mark != part.mark or part.mark is None
+        ]
+        if changed:
+            self.play(changed)
+        for scene in self.stage.scenes:
+            phase = phases.get(scene.name)
+            is_anew = any(scene.scenario is part for part in changed)
+            if is_anew and phase in [one.name for one in scene.scenario.phases]:
+                scene.go(str(phase))
+
+    def read_again(self, path: Path) -> None:
+        """Let the scenario in a file that has been saved be as it is now; raises MockError, and all is as before.
+
+        A scenario that requests ask for begins anew.
+        """
+        name = str(path)
+        parts = [
+            part
+            for scene in self.stage.scenes
+            if scene.scenario.source == name
+            for part in self.unfolded(self.library.named(path))
+        ]
+        aside = {
+            asked: self._set_aside(asked)
+            for asked, stage in tuple(self._aside.items())
+            if any(scene.scenario.source == name for scene in stage.scenes)
+        }
+        self.play_again(parts)
+        self._aside.update(aside)
+
+    @property
+    def from_files(self) -> "Sequence[Scenario]":
+        """All that are under way and come from files, also those that only some requests ask for."""
+        stages = (self.stage, *tuple(self._aside.values()))
+        scenarios = [scene.scenario for stage in stages for scene in stage.scenes]
+        return [scenario for scenario in scenarios if scenario.mark is not None]
 
     def mistakes(self, wanted: "str | Path") -> list[str]:
         """All that is wrong with a scenario, and with those that it includes, each mistake with its place."""
@@ -104,16 +158,19 @@ class Scenes:
         """
         stage = self._aside.get(name)
         if stage is None:
-            stage = Stage(self._mocked.now, lambda: None)
-            for part in self.library.with_included(self.library.find(name)):
-                common = beyond_rules(part)
-                if common:
-                    raise MockError(
-                        f"scenario {part.name} has {' and '.join(common)}, which are the same for all requests:"
-                        " one alone cannot ask for it"
-                    )
-                stage.begin(part)
-            stage = self._aside.setdefault(name, stage)
+            stage = self._aside.setdefault(name, self._set_aside(name))
+        return stage
+
+    def _set_aside(self, name: str) -> Stage:
+        stage = Stage(self._mocked.now, lambda: None)
+        for part in self.library.with_included(self.library.find(name)):
+            common = beyond_rules(part)
+            if common:
+                raise MockError(
+                    f"scenario {part.name} has {' and '.join(common)}, which are the same for all requests:"
+                    " one alone cannot ask for it"
+                )
+            stage.begin(part)
         return stage
 
     def clear(self) -> None:
@@ -121,8 +178,22 @@ class Scenes:
         self.stage.clear()
         self._aside = {}
 
+    def beneath(self, change: Callable[[], None]) -> None:
+        """Let a function change the mock as it is without what scenarios make of it."""
+        with self.stage.still():
+            self._lift()
+            try:
+                change()
+            finally:
+                self._lay()
+
     def _change(self) -> None:
         """Make models, settings and terms what the scenarios under way make of them."""
+        self._lift()
+        self._lay()
+
+    def _lift(self) -> None:
+        """Make them what they are without scenarios."""
         catalog, settings = self._mocked.catalog, self._mocked.settings
         for card in self._cards.values():
             catalog.add(card)
@@ -132,6 +203,9 @@ class Scenes:
             # An account that a reset has put aside keeps its terms to itself.
             setattr(self._account, name, value)
         self._cards, self._settings, self._terms = {}, {}, {}
+
+    def _lay(self) -> None:
+        catalog, settings = self._mocked.catalog, self._mocked.settings
         account = self._account = self._mocked.accounts.default
         for scene in self.stage.scenes:
             phase = scene.current

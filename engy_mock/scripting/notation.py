@@ -102,11 +102,15 @@ class _Room:
 
 @dataclass(slots=True)
 class Sheet:
-    """A file as a value; `line_of` tells where a key or an item stands, counted from 1."""
+    """A file as a value; `line_of` tells where a key or an item stands, counted from 1.
+
+    `mark` is how the file looked before it was read; None for what stands in no file.
+    """
 
     source: str
     value: Any
     lines: dict[Place, int] = field(default_factory=dict)
+    mark: files.Mark | None = None
 
     def line_of(self, path: Place) -> int:
         """The line of what stands at this path, or of the nearest thing around it."""
@@ -123,7 +127,10 @@ class Sheet:
 
 def read_file(path: Path) -> Sheet:
     """The value of a file; raises MockError that says where and why not."""
-    return read(files.read(path, MAX_BYTES), str(path), is_json=path.suffix == ".json")
+    mark = files.mark(path)
+    sheet = read(files.read(path, MAX_BYTES), str(path), is_json=path.suffix == ".json")
+    sheet.mark = mark
+    return sheet
 
 
 def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY_HAND) -> Sheet:

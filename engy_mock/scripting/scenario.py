@@ -13,6 +13,7 @@ from engy_mock.scripting.notation import Place, Sheet
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.written import rule_of
 from engy_mock.vocabulary.errors import MockError, did_you_mean
+from engy_mock.vocabulary.files import Mark
 
 NO_TIME = 0.001
 """So many seconds are as good as none, for a phase of a circle."""
@@ -53,6 +54,11 @@ class Scenario:
     def all_rules(self) -> tuple[Rule, ...]:
         """Its rules with those of all its phases."""
         return (*self.rules, *[rule for phase in self.phases for rule in phase.rules])
+
+    @property
+    def mark(self) -> Mark | None:
+        """How its file looked when it was read; None if it comes from none."""
+        return None if self.sheet is None else self.sheet.mark
 
     def at(self, *place: str | int) -> str:
         """A place as messages name it: file, line and key."""

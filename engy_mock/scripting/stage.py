@@ -1,6 +1,7 @@
 """Scenarios under way: in which phase each of them is, and which rules are in force."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -108,6 +109,10 @@ class Stage:
     def scenes(self) -> Sequence[Scene]:
         """The scenarios under way."""
         return tuple(self._scenes)
+
+    def still(self) -> AbstractContextManager[object]:
+        """Nothing begins, moves on or ends in a block of this."""
+        return self._lock
 
     def check(self, scenario: "Scenario") -> None:
         """Raise MockError if another file's scenario of this name takes part."""

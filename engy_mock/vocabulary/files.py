@@ -11,6 +11,9 @@ from engy_mock.vocabulary.errors import MockError, quoted
 
 MIB = 1024 * 1024
 
+Mark = tuple[int, int]
+"""How a file looks from outside: when it was saved, and its size."""
+
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
@@ -42,6 +45,15 @@ def read_text(path: Path, most: int = MIB) -> str:
         return read(path, most).decode("utf-8")
     except UnicodeDecodeError:
         raise MockError(f"{quoted(str(path))}: is no text in UTF-8") from None
+
+
+def mark(path: Path) -> Mark | None:
+    """What changes when a file is saved; None if there is no such file."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def begins(path: Path, size: int) -> bytes:

@@ -223,17 +223,44 @@ def test_mistakes_in_the_environment_name_the_variable(here, variable, value, me
     assert message in str(caught.value)
 
 
+VARIABLES = ["ENGY_MOCK_CONFIG", *["ENGY_MOCK_" + name.replace("-", "_").upper() for name in NAMES]]
+WITH_VALUES = [name for name in NAMES if name not in ("wall-clock", "no-control")]
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_variable_says_nothing(here, text):
+    """Descriptions of containers hand on what is not set as `${X:-}`."""
+    assert options(dict.fromkeys(VARIABLES, text)) == options()
+    (here / "pyproject.toml").write_text('[tool.engy-mock]\nhost = "::1"\n')
+    assert options({"ENGY_MOCK_HOST": text})["host"] == "::1"
+
+
+@pytest.mark.parametrize("name", ["config", *WITH_VALUES])
+def test_an_empty_value_on_the_command_line_is_a_mistake(capsys, name):
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", f"--{name}", ""])
+    assert caught.value.code == 2
+    assert f"argument --{name}: nothing is said here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", WITH_VALUES)
+def test_an_empty_value_in_a_file_is_a_mistake(here, name):
+    (here / "x.yaml").write_text(f"{name}: ''\n")
+    with pytest.raises(MockError, match=rf"x\.yaml, line 1, {name}: nothing is said here"):
+        options(config="x.yaml")
+
+
 def mock_of(**given) -> tuple[EngyMock, Files]:
-    files = Files(lambda: chosen({"log-format": "none", **given}, {}))
+    files = Files({"log-format": "none", **given}, {})
     return made(files), files
 
 
-def said(engy):
+def said(engy, **headers):
     with engy.http_client() as client:
         answer = client.post(
             "/v1/chat/completions",
             json={"model": "glm-5.2", "messages": HELLO},
-            headers={"authorization": f"Bearer {engy.api_key}"},
+            headers={"authorization": f"Bearer {engy.api_key}", **headers},
         )
     return answer.json()["choices"][0]["message"]["content"] if answer.status_code == 200 else answer.status_code
 
@@ -285,6 +312,77 @@ def test_a_scenario_stays_in_its_phase(here):
     assert said(engy) == "three"
 
 
+def test_what_is_saved_leaves_the_others_where_they_are(here):
+    """A rule that is used up stays so if another file is saved."""
+    save(here / "once.yaml", "description: x\nrules: [{reply: once, times: 1}]\n", 1)
+    save(here / "own.yaml", GREEN, 1)
+    engy, files = mock_of(scenario=["./once.yaml", "./own.yaml"])
+    assert [said(engy), said(engy)] == ["once", "green"]
+    save(here / "own.yaml", GREEN.replace("green", "blue"), 2)
+    files.look(engy)
+    assert said(engy) == "blue"
+
+
+def control(engy, method, path, body=None):
+    with engy.http_client() as client:
+        return client.request(method, f"/_mock/{path}", json=body, headers=CONTROL)
+
+
+@pytest.mark.parametrize("is_included", [False, True])
+def test_a_scenario_that_is_switched_on_later_is_read_again_too(here, is_included):
+    """Whoever has switched it on, and however soon it is saved; until it is off."""
+    folder = here / "scen"
+    folder.mkdir()
+    own = folder / "own.yaml"
+    save(own, GREEN, 1)
+    (folder / "around.yaml").write_text("description: x\ninclude: [own]\n")
+    engy, files = mock_of(scenarios=["scen"])
+    name = "around" if is_included else "own"
+    assert control(engy, "PUT", f"scenarios/{name}", {}).status_code == 200
+    assert said(engy) == "green"
+    for number, colour in enumerate(("blue", "red"), 2):
+        save(own, GREEN.replace("green", colour), number)
+        files.look(engy)
+        assert said(engy) == colour
+    save(own, "description: x\nruels: []\n", 4)
+    files.look(engy)
+    assert (said(engy), len(files.complaints)) == ("red", 1)
+    engy.reset()
+    files.look(engy)
+    assert files.complaints == []
+    save(own, GREEN, 5)
+    files.look(engy)
+    assert engy.gateway.scenes.stage.scenes == ()
+
+
+def test_a_scenario_that_requests_ask_for_is_read_again_too(here):
+    folder = here / "scen"
+    folder.mkdir()
+    own = folder / "own.yaml"
+    save(own, GREEN, 1)
+    engy, files = mock_of(**{"scenarios": ["scen"], "scenario-header": ["own"]})
+    asking = {"X-Engy-Mock-Scenario": "own"}
+    assert said(engy, **asking) == "green"
+    save(own, GREEN.replace("green", "blue"), 2)
+    files.look(engy)
+    assert said(engy, **asking) == "blue"
+    save(own, "description: x\nsettings: {strict: true}\n", 3)
+    files.look(engy)
+    assert said(engy, **asking) == "blue"
+    assert "one alone cannot ask for it" in files.complaints[0]
+
+
+def test_a_reset_needs_no_file(here):
+    """What has been read is begun again, an included file that is broken by now too."""
+    save(here / "own.yaml", GREEN, 1)
+    save(here / "around.yaml", "description: x\ninclude: [own]\n", 1)
+    engy, files = mock_of(scenario=["./around.yaml"])
+    save(here / "own.yaml", "nonsense", 2)
+    files.look(engy)
+    engy.reset()
+    assert (said(engy), len(files.complaints)) == ("green", 1)
+
+
 def test_options_are_read_again_when_they_are_saved(here):
     """Those that can change in a running server do; the others are said to need another start."""
     save(here / "own.yaml", GREEN, 1)
@@ -303,6 +401,42 @@ def test_options_are_read_again_when_they_are_saved(here):
     assert "there is no scenario 'nope'" in files.complaints[0]
 
 
+@pytest.mark.parametrize("name", ["pyproject.toml", "own.toml", "own.yaml"])
+@pytest.mark.parametrize("trouble", ["away", "without a word of ours"])
+def test_options_that_are_away_for_a_moment_go_on(here, name, trouble):
+    """That is told, a reset loses nothing, and the file is read again when it is back."""
+    given = {} if name == "pyproject.toml" else {"config": name}
+    said_in = {
+        "pyproject.toml": '[tool.engy-mock]\nscenario = ["./own-rules.yaml"]\naccounts = "accounts.yaml"\n',
+        "own.toml": 'scenario = ["./own-rules.yaml"]\naccounts = "accounts.yaml"\n',
+        "own.yaml": "scenario: [./own-rules.yaml]\naccounts: accounts.yaml\n",
+    }[name]
+    save(here / "own-rules.yaml", GREEN, 1)
+    save(here / "accounts.yaml", "accounts: {poor: {balance_micro: 5}}\n", 1)
+    save(here / name, said_in, 1)
+    engy, files = mock_of(**given)
+    if trouble == "away":
+        (here / name).rename(here / "away")
+    else:
+        save(here / name, "[tool.other]\nx = 1\n" if name == "pyproject.toml" else "\n", 2)
+    files.look(engy)
+    assert (said(engy), len(files.complaints)) == ("green", 1)
+    assert files.complaints[0].startswith(name)
+    assert files.complaints[0].endswith("(what was good before goes on)")
+    engy.reset()
+    assert (said(engy), engy.accounts["poor"].balance_micro) == ("green", 5)
+    if trouble == "away":
+        (here / "away").rename(here / name)
+    else:
+        save(here / name, said_in, 3)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("green", [])
+    save(here / "other.yaml", GREEN.replace("green", "blue"), 1)
+    save(here / name, said_in.replace("own-rules", "other"), 4)
+    files.look(engy)
+    assert said(engy) == "blue"
+
+
 def test_accounts_out_of_a_file(here):
     """They are there again after each reset, and change when the file is saved."""
     path = here / "accounts.yaml"
@@ -315,10 +449,156 @@ def test_accounts_out_of_a_file(here):
     save(path, "accounts:\n  poor: {balance_micro: 7}\n", 2)
     files.look(engy)
     assert engy.accounts["poor"].balance_micro == 7
+    assert not engy.accounts.default.max_concurrent
     save(path, "accounts:\n  poor: {balance: 7}\n", 3)
     files.look(engy)
     assert "line 2" in files.complaints[0]
     assert "Did you mean 'balance_micro'?" in files.complaints[0]
+
+
+def books(engy):
+    """All accounts with their terms and keys, without what they have spent."""
+    return {
+        one.name: (
+            one.keys,
+            one.max_concurrent,
+            one.requests_per_minute,
+            one.tokens_per_minute,
+            one.discount_percent,
+        )
+        for one in engy.accounts
+    }, {key: one.name for key, one in engy.accounts.by_key.items()}
+
+
+FIRST = (
+    "accounts:\n"
+    "  a: {key: sk-engy-a, requests_per_minute: 1, discount_percent: 10}\n"
+    "  b: {key: sk-engy-b}\n"
+    "  default: {max_concurrent: 3, key: sk-engy-own}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "accounts: {a: {key: sk-engy-a2}, b: {key: sk-engy-b}}\n",
+        "accounts: {b: {key: sk-engy-a}}\n",
+        "accounts: {a: {key: sk-engy-b}, b: {key: sk-engy-a}, c: {tokens_per_minute: 5}}\n",
+        "accounts: {a: {}, default: {max_concurrent: 1}}\n",
+        "accounts: {}\n",
+    ],
+)
+@pytest.mark.parametrize("with_scenario", [False, True])
+def test_accounts_read_again_are_as_if_the_file_had_always_been_so(here, text, with_scenario):
+    """Limits, keys and accounts that have left it are no more, and a scenario's terms stay above them."""
+    path = here / "accounts.yaml"
+    save(here / "tight.yaml", "description: x\naccount: {max_concurrent: 2}\n", 1)
+    given = {"accounts": "accounts.yaml", "scenario": ["./tight.yaml"] if with_scenario else []}
+    save(path, FIRST, 1)
+    engy, files = mock_of(**given)
+    save(path, text, 2)
+    other, _ = mock_of(**given)
+    files.look(engy)
+    assert (books(engy), files.complaints) == (books(other), [])
+    engy.gateway.scenes.clear()
+    other.gateway.scenes.clear()
+    assert books(engy) == books(other)
+    engy.reset()
+    other.reset()
+    assert books(engy) == books(other)
+
+
+def test_who_stays_keeps_balance_and_charges(here):
+    """The balance is another one only where the file has another one than before."""
+    path = here / "accounts.yaml"
+    save(path, "accounts: {a: {balance_micro: 50}, b: {balance_micro: 50}}\n", 1)
+    engy, files = mock_of(accounts="accounts.yaml")
+    for name in ("a", "b"):
+        engy.accounts[name].hold(10).settle(10)
+    mine = engy.account("mine", key="sk-engy-mine")
+    save(path, "accounts: {a: {balance_micro: 50, max_concurrent: 1}, b: {balance_micro: 20}}\n", 2)
+    files.look(engy)
+    a, b = engy.accounts["a"], engy.accounts["b"]
+    assert (a.balance_micro, a.charged_micro, a.max_concurrent) == (40, 10, 1)
+    assert (b.balance_micro, b.charged_micro) == (20, 10)
+    assert engy.accounts["mine"] is mine is engy.accounts.by_key["sk-engy-mine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (
+            "accounts: {a: {key: sk-engy-q, balance_micro: 1}, b: {key: sk-engy-q}}\n",
+            "accounts.b: this key belongs",
+        ),
+        ("accounts: {a: {key: sk-engy-q}, c: {key: sk-engy-mine}}\n", "'c' cannot have the key of account 'mine'"),
+        ("accounts: {b: {balance_micro: 2}, a: {balance_micro: 5}}\n", "while 10 are held"),
+        ("accounts: {a: {key: sk-engy-q}, b: {discount_percent: {nope: 5}}}\n", "accounts.b"),
+        ("accounts: {a: {key: sk-engy-q}, b: {name: c}}\n", "the name is 'b' already"),
+        ("accounts: []\n", "accounts"),
+        ("", "accounts.yaml"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_broken_file_of_accounts_changes_nothing(here, text, complaint):
+    """Also after a reset; when it is good again, it counts."""
+    path = here / "accounts.yaml"
+    save(path, FIRST, 1)
+    engy, files = mock_of(accounts="accounts.yaml")
+    engy.account("mine", key="sk-engy-mine")
+    engy.accounts["a"].hold(10)
+    before = books(engy), [one.balance_micro for one in engy.accounts]
+    if text is None:
+        path.unlink()
+    else:
+        save(path, text, 2)
+    files.look(engy)
+    assert (books(engy), [one.balance_micro for one in engy.accounts]) == before
+    assert complaint in files.complaints[0]
+    engy.reset()
+    assert engy.accounts["a"].keys == ("sk-engy-a",)
+    save(path, "accounts: {}\n", 3)
+    files.look(engy)
+    assert (len(engy.accounts), files.complaints) == (1, [])
+
+
+def test_options_name_another_file_of_accounts(here):
+    save(here / "c.yaml", "accounts: one.yaml\n", 1)
+    save(here / "one.yaml", "accounts: {a: {}}\n", 1)
+    save(here / "two.yaml", "accounts: {b: {}}\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    save(here / "c.yaml", "accounts: three.yaml\nallow-host: [a.test]\n", 2)
+    files.look(engy)
+    assert "three.yaml: cannot be read" in files.complaints[0]
+    assert ([one.name for one in engy.accounts], engy.settings.allowed_hosts) == (["default", "a"], frozenset())
+    save(here / "c.yaml", "accounts: two.yaml\nallow-host: ['a:b']\n", 3)
+    files.look(engy)
+    assert "a:b" in files.complaints[0]
+    assert [one.name for one in engy.accounts] == ["default", "a"]
+    save(here / "c.yaml", "accounts: two.yaml\nallow-host: [a.test]\n", 4)
+    files.look(engy)
+    assert [one.name for one in engy.accounts] == ["default", "b"]
+    engy.reset()
+    assert [one.name for one in engy.accounts] == ["default", "b"]
+    assert engy.settings.allowed_hosts == {"a.test"}
+    save(here / "c.yaml", "seed: 0\n", 5)
+    files.look(engy)
+    assert [one.name for one in engy.accounts] == ["default"]
+
+
+def test_options_name_another_scenario_of_the_same_name(here):
+    for folder in ("x", "y"):
+        (here / folder).mkdir()
+        save(here / folder / "own.yaml", GREEN.replace("green", folder), 1)
+    save(here / "c.yaml", "scenario: [x/own.yaml]\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    save(here / "c.yaml", "scenario: [y/own.yaml]\n", 2)
+    files.look(engy)
+    assert (said(engy), files.complaints) == ("y", [])
+    save(here / "c.yaml", "scenario: [x/own.yaml, y/own.yaml]\n", 3)
+    files.look(engy)
+    assert said(engy) == "y"
+    assert "two scenarios are called own" in files.complaints[0]
 
 
 def test_models_out_of_a_file(here):

@@ -546,7 +546,7 @@ def test_reset_begins_anew(folder):
 
 
 def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
-    """Elsewhere the header means nothing (Q-27)."""
+    """Elsewhere it is refused, with what would allow it (Q-27)."""
     written(folder, "gone", "description: x\nrules: [{refuse: 503, times: 2}]")
     with EngyMock(scenario_folders=[folder]) as engy:
 
@@ -557,7 +557,11 @@ def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
             body = body_for("chat", stream=False)
             return httpx2.post(f"{engy.origin}{PATHS['chat']}", headers=headers, json=body)
 
-        assert status("gone").status_code == 200
+        for allowed in (False, frozenset[str]()):
+            engy.settings.scenario_header = allowed
+            refused = status("gone")
+            assert refused.status_code == 400
+            assert "--scenario-header" in refused.json()["error"]["message"]
         engy.settings.scenario_header = True
         assert [status("gone").status_code for _ in range(3)] == [503, 503, 200]
         unknown = status("gnoe")
@@ -565,6 +569,40 @@ def test_a_request_asks_for_a_scenario_by_header_where_that_is_allowed(folder):
         assert "Did you mean 'gone'?" in unknown.json()["error"]["message"]
         assert status("../../etc/passwd").status_code == 400
         assert ask(engy, stream=False).status == 200
+
+
+ROUTES = [
+    ("POST", "/v1/chat/completions", ("error", "message")),
+    ("POST", "/v1/messages", ("error", "message")),
+    ("POST", "/v1/responses", ("error", "message")),
+    ("GET", "/v1/models", ("error", "message")),
+    ("POST", "/v5/chat/completions", ("detail",)),
+]
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+@pytest.mark.parametrize(("method", "path", "place"), ROUTES)
+def test_a_scenario_that_nobody_may_ask_for_is_refused_in_the_words_of_the_route(method, path, place, is_allowed):
+    """Q-27: with the setting and without, and without any rule or scenario under way."""
+    model = "openai/gpt-4o" if path.startswith("/v5") else "glm-5.2"
+    body = {"model": model, "max_tokens": 5, "messages": [{"role": "user", "content": "Hello!"}], "input": "x"}
+    body = {key: value for key, value in body.items() if key != ("messages" if "responses" in path else "input")}
+    with (
+        EngyMock(settings={"scenario_header": ["outage"] if is_allowed else False}) as engy,
+        engy.http_client() as client,
+    ):
+        headers = {"Authorization": f"Bearer {engy.api_key}", "x-api-key": engy.api_key}
+        json = body if method == "POST" else None
+        assert client.request(method, path, json=json, headers=headers).status_code == 200
+        headers["X-Engy-Mock-Scenario"] = "flapping"
+        refused = client.request(method, path, json=json, headers=headers)
+        assert refused.status_code == 400
+        said = refused.json()
+        for key in place:
+            said = said[key]
+        assert said.startswith("X-Engy-Mock-Scenario: ")
+        assert ("outage" if is_allowed else "--scenario-header") in said
+        assert engy.accounts.default.held_micro == 0
 
 
 def by_header(engy, name, *, key=None):
@@ -772,7 +810,7 @@ def test_editors_can_show_what_every_key_means():
     assert not silent
     forms = schema()["$defs"]
     assert forms["WhenForm"]["properties"]["says"]["description"] == (
-        "The last user turn, or the raw prompt, contains the text."
+        "The last user turn, or the raw prompt, contains the text, as sent or as JSON in it is read."
     )
     (reset,) = [one for one in forms["FaultForm"]["oneOf"] if one["properties"]["kind"]["const"] == "reset"]
     assert "get through first" in reset["properties"]["after"]["description"]
