@@ -43,7 +43,7 @@ class ScenarioForm(Form):
 
 
 class ScenarioDetail(ScenarioForm):
-    """The same with the text of its file, where it has one."""
+    """The same with its text, where it stands in a file or has come as one."""
 
     text: str | None
 
@@ -115,7 +115,9 @@ def show(house: House, order: Order) -> ScenarioDetail:
     name = _checked(order.name)
     scenario = _scenario(house, name)
     path = Path(scenario.source)
-    text = read_text(path) if path.is_file() else None
+    of, text = house.texts.get(name, (None, None))
+    if of is not scenario:
+        text = read_text(path) if path.is_file() else None
     return ScenarioDetail(**_form(scenario, _scene(house, name)).model_dump(), text=text)
 
 
@@ -124,7 +126,11 @@ def begin(house: House, order: Order) -> ScenarioDetail:
     name, wish, scenes = _checked(order.name), order.body, house.gateway.scenes
     scene = _scene(house, name)
     if wish.text is not None:
-        scene = scenes.begin(from_sheet(notation.read(wish.text.encode("utf-8", "replace"), name), name))
+        made = from_sheet(notation.read(wish.text.encode("utf-8", "replace"), name), name)
+        scene = scenes.begin(made)
+        under_way = {id(one.scenario) for one in scenes.stage.scenes}
+        house.texts = {known: own for known, own in house.texts.items() if id(own[0]) in under_way}
+        house.texts[name] = (made, wish.text)
     elif scene is None or wish.phase is None:
         scene = scenes.begin(_scenario(house, name))
     if wish.phase is not None:
