@@ -100,14 +100,22 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
+    """List what can be read; what cannot is told, and hides nothing."""
     from engy_mock.scripting.library import Library
+    from engy_mock.vocabulary.errors import MockError
 
     library = Library(Path(folder) for folder in options.folders)
-    scenarios = [library.find(name) for name in library.names()]
-    width = max([len(scenario.name) for scenario in scenarios], default=0)
-    for scenario in scenarios:
-        print(f"{scenario.name:{width}}  {' '.join(scenario.description.split())}")
-    return 0
+    width = max(map(len, library.names()), default=0)
+    is_good = True
+    for name in library.names():
+        try:
+            description = library.find(name).description
+        except MockError as error:
+            is_good = False
+            print(f"engy-mock: {error}", file=sys.stderr)
+        else:
+            print(f"{name:{width}}  {' '.join(description.split())}")
+    return 0 if is_good else 1
 
 
 def _show(options: argparse.Namespace) -> int:

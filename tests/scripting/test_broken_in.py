@@ -91,14 +91,14 @@ def test_a_scenario_cannot_lead_out_of_its_folder(tmp_path):
 @pytest.mark.parametrize(
     ("allowed", "chosen", "status"),
     [
-        (False, "outer", 200),
+        (False, "outer", 400),
         (True, "outer", 503),
         (frozenset({"*"}), "outer", 503),
         (frozenset({"outer"}), "outer", 503),
         (frozenset({"inner", "else"}), "outer", 400),
         (frozenset({"outer"}), "unknown", 400),
         (frozenset({"outer"}), "/etc/outer", 400),
-        (frozenset(), "outer", 200),
+        (frozenset(), "outer", 400),
     ],
 )
 def test_a_request_chooses_among_those_that_it_may(tmp_path, allowed, chosen, status):
