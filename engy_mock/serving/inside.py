@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from operator import length_hint
 from types import coroutine
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
@@ -22,6 +22,8 @@ from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.wire import Lease, Whole
 
 log = logging.getLogger("engy_mock")
+
+T = TypeVar("T")
 
 
 class Ending(NamedTuple):
@@ -77,6 +79,10 @@ class DrawnPace(Pace):
     async def sleep(self, seconds: float) -> None:
         """Hand the silence over."""
         await _signal(float(seconds) if seconds > 0 else None)
+
+    async def beside(self, work: Callable[[], T]) -> T:
+        """Nobody else is held up."""
+        return work()
 
 
 class Inside:

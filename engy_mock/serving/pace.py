@@ -6,11 +6,15 @@ import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import TypeVar
 
+from engy_mock.serving.beside import beside
 from engy_mock.serving.limits import Limits
 from engy_mock.vocabulary.clock import Clock, monotonic
 
 log = logging.getLogger("engy_mock")
+
+T = TypeVar("T")
 
 Refusal = Callable[[], object]
 """What is done where an endless stall finds no place."""
@@ -36,6 +40,10 @@ class Pace:
     async def sleep(self, seconds: float) -> None:
         """Let so many seconds pass on the wall; 0 lets only the others have their turn."""
         await asyncio.sleep(seconds)
+
+    async def beside(self, work: Callable[[], T]) -> T:
+        """Do what takes a while without holding up the others."""
+        return await beside(work)
 
     async def wait(self, clock: Clock, due: float, seconds: float, refused: Refusal = _nothing) -> float:
         """Let a pause pass that begins when `due` on the wall; returns when the next one begins.
