@@ -12,11 +12,12 @@ from operator import length_hint
 from types import coroutine
 from typing import NamedTuple, TypeVar
 
+from engy_mock.books.entry import Entry
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
-from engy_mock.serving.shell import Shell
+from engy_mock.serving.shell import Shell, cut_off
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.wire import Lease, Whole
@@ -132,8 +133,11 @@ class Inside:
                     async with asyncio.timeout(seconds):
                         await bell.wait()
 
-    def telling(self, sent: Sent) -> Telling | Said:
-        """The answer to a request, for a Hearing to drive, or to hear at once; raises Unsendable or Refused."""
+    def telling(self, sent: Sent, entries: list[Entry]) -> Telling | Said:
+        """The answer to a request, for a Hearing to drive, or to hear at once; raises Unsendable or Refused.
+
+        Its place in the journal is added to the entries.
+        """
         call, wants_close = sent.arrive(self.limits)
         shell = self._shell
         early = shell.early(call, Drawn(), self.pace)
@@ -150,8 +154,8 @@ class Inside:
             begun = begun._replace(steps=iter(steps))
         framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
         if begun is None:
-            return shell.tell(call, framing, Drawn(), self.pace)
-        return shell.go_on(call, begun, framing, Drawn(), self.pace)
+            return shell.tell(call, framing, Drawn(), self.pace, entries)
+        return shell.go_on(call, begun, framing, Drawn(), self.pace, entries)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
@@ -182,8 +186,9 @@ class Hearing:
         self._since = monotonic()
         self._has_waited = False
         self._telling: Telling | None = None
+        self._entries: list[Entry] = []
         try:
-            told = inside.telling(sent)
+            told = inside.telling(sent, self._entries)
         except Refused as refused:
             self.heard.hear(inside.refusal(refused))
         else:
@@ -286,7 +291,7 @@ class Hearing:
     def _is_too_old(self) -> bool:
         is_too_old = monotonic() - self._since > self._inside.limits.answer_seconds
         if is_too_old and self._telling is not None:
-            log.warning("an answer was cut after %g seconds", self._inside.limits.answer_seconds)
+            cut_off(self._entries, self._inside.limits)
         return is_too_old
 
 

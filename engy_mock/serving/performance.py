@@ -50,12 +50,13 @@ class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
     A write is held back until the next step is known: head and first write share one on the wire, and so do
-    last write and end. `note` is told the place of the answer in the journal.
+    last write and end. `note` is told the place of the answer in the journal, which is added to the entries.
     """
 
     __slots__ = (
         "_clock",
         "_due",
+        "_entries",
         "_entry",
         "_framing",
         "_held",
@@ -69,7 +70,13 @@ class Performance:
     )
 
     def __init__(
-        self, wire: Wire, framing: Framing, pace: Pace, clock: Clock, note: Callable[[Entry], None] | None = None
+        self,
+        wire: Wire,
+        framing: Framing,
+        pace: Pace,
+        clock: Clock,
+        entries: list[Entry],
+        note: Callable[[Entry], None] | None = None,
     ) -> None:
         self._wire = wire
         self._tell = note
@@ -78,6 +85,7 @@ class Performance:
         self._clock = clock
         self._due = monotonic()
         self._entry: Entry | None = None
+        self._entries = entries
         self._held = b""
         self._holds_piece = False
         self._is_hurried = False
@@ -87,6 +95,7 @@ class Performance:
     def note(self, entry: Entry) -> None:
         """Note the answer's place in the journal."""
         self._entry = entry
+        self._entries.append(entry)
         if self._tell is not None:
             self._tell(entry)
 

@@ -3,6 +3,7 @@
 import json
 from queue import Queue
 
+import httpx2
 import pytest
 
 from engy_mock import EngyMock, Limits, UnmetExpectation, WallClock, faults
@@ -131,3 +132,36 @@ def test_what_takes_no_time_needs_no_place(clock, scale, own):
             raw.send(request("/v1/chat/completions", BODY, f"Authorization: Bearer {engy.api_key}"))
             raw.read_answer()
         assert (engy.journal.last.faults, engy.journal.last.not_applied) == ((told(own),), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("own", "settings", "is_inside"),
+    [
+        (faults.Stall(after=1), {}, False),
+        (faults.Dribble(seconds=0.2, size=1), {}, False),
+        (faults.Dribble(seconds=0.2, size=1), {}, True),
+        (None, {"pace": 0.5}, False),
+        (None, {"pace": 0.5}, True),
+    ],
+)
+def test_what_the_service_cuts_has_not_been_left(own, settings, is_inside):
+    """Q-18: the client of an answer that lasts too long is still there, and pays nothing."""
+    limits = Limits(answer_seconds=0.4)
+    with EngyMock(limits=limits, clock=WallClock(), settings=settings, control=not is_inside) as engy:
+        over = Ended()
+        if own is not None:
+            engy.when().faults(own)
+        if is_inside:
+            headers = {"Authorization": f"Bearer {engy.api_key}"}
+            with engy.http_client() as client, pytest.raises(httpx2.TransportError):
+                client.post("/v1/chat/completions", content=BODY, headers=headers)
+        else:
+            engy.watch.listeners.append(over)
+            with Raw(engy.port) as raw:
+                raw.send(request("/v1/chat/completions", BODY, f"Authorization: Bearer {engy.api_key}"))
+                raw.read_to_end()
+                over.get(timeout=PATIENCE)
+        entry = engy.journal.last
+        assert (entry.fate, entry.client_left, entry.charged_micro) == ("cut off", False, 0)
+        assert engy.accounts.default.held_micro == 0
