@@ -16,7 +16,7 @@ from engy_mock.cli.recording import add_from_cassette, add_record
 from engy_mock.cli.verdict import add_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +83,7 @@ def _check(options: argparse.Namespace) -> int:
     from engy_mock.gateway import Gateway
     from engy_mock.recording.cassette import is_one
 
+    _look_into(options.folders)
     scenes = Gateway().scenes
     scenes.look_in(options.folders)
     is_good = True
@@ -104,6 +105,7 @@ def _list(options: argparse.Namespace) -> int:
     from engy_mock.scripting.library import Library
     from engy_mock.vocabulary.errors import MockError
 
+    _look_into(options.folders)
     library = Library(Path(folder) for folder in options.folders)
     width = max(map(len, library.names()), default=0)
     is_good = True
@@ -122,9 +124,17 @@ def _show(options: argparse.Namespace) -> int:
     from engy_mock.scripting.library import Library
     from engy_mock.vocabulary.files import read_text
 
+    _look_into(options.folders)
     library = Library(Path(folder) for folder in options.folders)
     print(read_text(Path(library.named(options.scenario).source)), end="")
     return 0
+
+
+def _look_into(folders: Iterable[str]) -> None:
+    from engy_mock.scripting.library import check_folder
+
+    for folder in folders:
+        check_folder(Path(folder))
 
 
 def _schema(options: argparse.Namespace) -> int:

@@ -161,6 +161,10 @@ class Scenes:
             stage = self._aside.setdefault(name, self._set_aside(name))
         return stage
 
+    def check_aside(self, name: str) -> None:
+        """Raise MockError for a scenario that requests cannot ask for."""
+        self._set_aside(name)
+
     def _set_aside(self, name: str) -> Stage:
         stage = Stage(self._mocked.now, lambda: None)
         for part in self.library.with_included(self.library.find(name)):

@@ -67,7 +67,7 @@ class Library:
 
     def named(self, wanted: str | Path) -> "Scenario":
         """The scenario of this name, or in the file at this path; raises MockError."""
-        if isinstance(wanted, Path) or wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted:
+        if isinstance(wanted, Path) or is_path(wanted):
             return _read(Path(wanted))
         return self.find(wanted)
 
@@ -90,6 +90,17 @@ class Library:
                 return
             scenario = rest
         yield from _Unfolding(self, tell).of(scenario)
+
+
+def is_path(wanted: str) -> bool:
+    """Whether it is the path of a file that somebody means, and not the name of a scenario."""
+    return wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted
+
+
+def check_folder(folder: Path) -> None:
+    """Raise MockError for what is no folder to look into."""
+    if not folder.is_dir():
+        raise MockError(f"{quoted(str(folder))}: there is no such folder to look for scenarios in")
 
 
 def check_same(one: "Scenario", other: "Scenario") -> None:
