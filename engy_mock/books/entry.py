@@ -17,6 +17,9 @@ from engy_mock.vocabulary.wire import Line
 
 MAX_BODY = 256 * 1024
 
+NOWHERE = -1
+"""The number of what stands in no journal, or in none yet."""
+
 _BETWEEN_EVENTS = re.compile(r"(?:\r\n){2,}|\n{2,}|\r{2,}")
 
 KEPT_HEADERS = (
@@ -63,6 +66,7 @@ _harmless = Recall(_kept)
 class Entry:
     """One exchange: what was asked and what became of it.
 
+    `number` is given by the journal, when it is written down there.
     `endpoint` and `surface` say what the call was for, `asked_at` when by the mock's clock, `account` who paid.
     `body` is what the client sent, cut at 256 KiB, and `body_bytes` how long it was; `request` what the service
     understood, once it did, where a body that was cut has its short fields alone. `status` is 0 where no head was
@@ -77,11 +81,11 @@ class Entry:
     where the body was cut, and `is_body_unread` is true where there was none to be read.
     """
 
-    number: int
     method: str
     path: str
     body: bytes
     request_id: str
+    number: int = NOWHERE
     endpoint: str = ""
     surface: str = ""
     account: str = ""
@@ -289,12 +293,18 @@ class Entry:
         }
         return found | {name: value for name, value in more.items() if value}
 
-    def __str__(self) -> str:
-        """One line for people; the number is the one in the journal, on the page and in verdicts."""
-        said = [f"{self.number}. {self.method} {self.path}"]
+    @property
+    def asking(self) -> str:
+        """What was asked, on one line for people: all that is known of it before it is answered."""
+        said = [f"{self.method} {self.path}"]
         if self.request is not None:
             said.append(f"{self.request.model}{' stream' if self.request.is_streamed else ''}")
             said.append(_short(self.request.last_user_text))
+        return "  ".join(said)
+
+    def __str__(self) -> str:
+        """One line for people; the number is the one in the journal, on the page and in verdicts."""
+        said = [self.asking if self.number == NOWHERE else f"{self.number}. {self.asking}"]
         said.append(f"-> {self.status or 'no answer'}")
         if self.error:
             said.append(_short(self.error))

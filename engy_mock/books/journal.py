@@ -17,6 +17,9 @@ from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 MAX_ENTRIES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
+LATEST = 40
+"""So many exchanges are shown beside something that failed."""
+
 HIDDEN = frozenset({"gist", "is_body_unread", "missed", "rules_weight", "weight"})
 """What entries have for the house alone."""
 
@@ -201,9 +204,16 @@ class Journal:
 
     def __str__(self) -> str:
         """One line for each exchange, for people."""
-        lines = [str(entry) for entry in self]
-        if self.lost:
-            lines.insert(0, f"({self.losses})")
+        return self.told()
+
+    def told(self, most: int | None = None) -> str:
+        """The same, of more than `most` exchanges for the newest alone, with how many there are before them."""
+        entries = list(self)
+        shown = entries if most is None else entries[max(0, len(entries) - most) :]
+        lines = [f"({self.losses})"] if self.lost else []
+        if len(shown) < len(entries):
+            lines.append(f"({len(entries) - len(shown)} more before these: print(engy.journal) tells all)")
+        lines += [str(entry) for entry in shown]
         return "\n".join(lines) or "(no request has reached the mock)"
 
     def where(self, *functions: Callable[[Entry], bool], **words: object) -> list[Entry]:

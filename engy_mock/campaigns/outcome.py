@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from engy_mock.campaigns.command import Ran
+from engy_mock.campaigns.command import Output, Ran
 from engy_mock.campaigns.taken import Taken
-from engy_mock.verdict.likeness import is_excuse
+from engy_mock.verdict.likeness import is_excuse, opens_with_error
 from engy_mock.verdict.words import WORDS
 
 Outcome = Literal["answered", "recovered", "reported", "waiting", "unreported", "silently-wrong", "hung"]
@@ -50,11 +50,17 @@ class Oracle:
         return None
 
     def is_report(self, ran: Ran, clean: Ran | None) -> bool:
-        """Whether what the command printed, and does not print each time, says that there is no answer."""
+        """Whether what the command wrote, and does not write each time, says that there is no answer.
+
+        Words on stderr do where nothing on stdout can be taken for an answer: a log of attempts is no report.
+        """
         if self.errors:
             return any(text in ran.stdout.text + ran.stderr.text for text in self.errors)
-        usual = set() if clean is None else set(clean.stdout.text.splitlines())
-        return any(is_excuse(line) for line in ran.stdout.text.splitlines() if line not in usual)
+        usual = set() if clean is None else _lines(clean.stdout)
+        if any(map(is_excuse, _own(ran.stdout, None if clean is None else clean.stdout))):
+            return True
+        is_less = not _lines(ran.stdout) or _lines(ran.stdout) < usual
+        return is_less and any(map(is_excuse, _own(ran.stderr, None if clean is None else clean.stderr)))
 
     def is_silent_on(self, ran: Ran, clean: Ran | None) -> bool:
         """Whether only what was sent can tell if what the command printed is an answer."""
@@ -88,15 +94,39 @@ class Oracle:
             held = "which is there" if taken.is_printed else "so nothing is expected of the output"
             right = f"right: the scenario dictates the answer, {held}"
             return ("recovered" if taken.is_recovered else "answered"), right
-        if self.errors and not taken.has_answer and self.is_report(ran, clean):
-            return "reported", "exit code 0, with words of its own in place of an answer"
         complaint = self.complaint(ran, clean)
+        if self._is_told(ran, clean, taken) and (self.errors or complaint is not None):
+            # What reports an error is no regular answer, and not taken for one.
+            return "reported", _TOLD
         if complaint is not None:
             return "silently-wrong", f"exit code 0, but {complaint}"
         if taken.has_answer or self.contains or self.equals_clean:
             return ("recovered", "right in the end") if taken.is_recovered else ("answered", "right")
-        if says_nothing:
+        if says_nothing and not _own(ran.stderr, None if clean is None else clean.stderr):
             return "silently-wrong", "exit code 0 without a word, but the last call got no answer"
         if not taken.is_excused and self.is_silent_on(ran, clean):
             return "silently-wrong", "exit code 0, with words of its own, but the last call got no answer"
-        return "reported", "exit code 0, with words of its own in place of an answer"
+        return "reported", _TOLD
+
+    def _is_told(self, ran: Ran, clean: Ran | None, taken: Taken) -> bool:
+        """Whether the command reports that it has no answer, or none that it can use."""
+        if not taken.has_answer:
+            return self.is_report(ran, clean)
+        if self.errors or not taken.is_marred:
+            return False
+        return any(map(opens_with_error, _own(ran.stdout, None if clean is None else clean.stdout)))
+
+
+_TOLD = "exit code 0, with words of its own in place of an answer"
+
+
+def _own(output: Output, usual: Output | None) -> list[str]:
+    """What was written and is not written on a calm day: as a whole if it is one document, and else by lines."""
+    known = set() if usual is None else _lines(usual)
+    lines = [line for line in output.text.splitlines() if line.strip() and line not in known]
+    whole = output.text.strip()
+    return [whole] if lines and whole.startswith(("{", "[")) and whole.endswith(("}", "]")) else lines
+
+
+def _lines(output: Output) -> set[str]:
+    return {line for line in output.text.splitlines() if line.strip()}

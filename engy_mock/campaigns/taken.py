@@ -24,12 +24,13 @@ class Taken:
     """How the calls of a command ended.
 
     The last of them may have brought no answer, and what was printed instead may be none of the words that fail
-    (`is_excused`). With `is_dictated` an answer that came through has words that a
-    rule dictates, and not those of a calm day; `is_printed` tells that it is on stdout.
+    (`is_excused`). With `is_marred` faults have befallen the last of them. With `is_dictated` an answer that came
+    through has words that a rule dictates, and not those of a calm day; `is_printed` tells that it is on stdout.
     """
 
     has_answer: bool = True
     is_excused: bool = False
+    is_marred: bool = False
     is_recovered: bool = False
     is_dictated: bool = False
     is_printed: bool = False
@@ -45,6 +46,7 @@ def taken(groups: Sequence[CallGroup], rules: Iterable[Rule], stdout: str, *, is
     return Taken(
         has_answer=last not in NO_ANSWER and last != "reported",
         is_excused=last == "reported",
+        is_marred=bool(groups and groups[-1].entries[-1].faults),
         is_recovered=is_recovered,
         is_dictated=bool(own),
         is_printed=bool(own) and _plain(own[-1].text) in printed,

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
 
     from engy_mock.drift.survey import Result, Survey
 
-DEFAULT_LIMIT = 500
-"""Micro-USD; the checks together cost less than a tenth of a cent."""
+DEFAULT_LIMIT = 6000
+"""Micro-USD: enough for the one request without a bound, should a server answer what it has to refuse.
+
+The checks together cost about a hundredth of that where it does refuse.
+"""
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +29,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
         type=_micro,
         default=DEFAULT_LIMIT,
         metavar="N",
-        help=f"spend at most so many micro-USD (default: {DEFAULT_LIMIT}); 0 makes only what is free",
+        help=f"spend at most so many micro-USD (default: {DEFAULT_LIMIT}); 0 asks what nobody can charge for",
     )
     parser.add_argument("--model", metavar="ID", help="ask this model (default: one of the cheapest)")
     parser.add_argument("--yes", action="store_true", help="do not ask before anything is spent")
@@ -59,8 +62,8 @@ def verify(options: argparse.Namespace) -> int:
         return 1 if isinstance(error, KeyRefused) else 2
     out = sys.stderr if options.json else sys.stdout
     print(
-        f"{len(survey.checks)} checks with {survey.model} cost at most {survey.estimate_micro} micro-USD; "
-        f"the limit is {survey.limit_micro}",
+        f"{len(survey.checks)} checks with {survey.model} cost at most {survey.estimate_micro} micro-USD "
+        f"where the server refuses what it should; the limit is {survey.limit_micro}",
         file=out,
         flush=True,
     )

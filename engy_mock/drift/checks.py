@@ -26,7 +26,7 @@ class Check:
     """One request and what it shows.
 
     `path` lies below the base URL. `body` is written as JSON, `raw` as it stands. `shows` is the header in which
-    the key goes. `is_paid`: a server that does as it should charges for it.
+    the key goes. `is_paid`: a server that does as it should charges for it, whatever the model.
     """
 
     name: str
@@ -95,7 +95,8 @@ CHECKS = (
     _refused("chat without messages", "E-39", body={"model": MODEL, "max_tokens": 1}),
     _refused("chat with no message", "E-39", body={**CHAT, "messages": []}),
     _refused("an unknown role", "E-40", body={**CHAT, "messages": [{"role": "nobody", "content": "x"}]}),
-    _refused("max_tokens of 0", "E-45", body={**CHAT, "max_tokens": 0}),
+    # The other bound is for servers that answer all the same, and take 0 for as much as they like.
+    _refused("max_tokens of 0", "E-45", body={**CHAT, "max_tokens": 0, "max_completion_tokens": TOKENS}),
     _refused("temperature of 3", "E-49", body={**CHAT, "temperature": 3}),
     _refused("top_p of 2", "E-50", body={**CHAT, "top_p": 2}),
     _refused("top_logprobs of 31", "E-64", body={**CHAT, "top_logprobs": 31}),
@@ -107,7 +108,7 @@ CHECKS = (
     _refused("unknown model in completions", "E-75", path=COMPLETIONS, body={**PROMPT, "model": NOBODY}),
     _refused("unknown model in messages", "E-75", path=MESSAGES, body={**CHAT, "model": NOBODY}),
     _refused("unknown model in responses", "E-75", path=RESPONSES, body={**SPOKEN, "model": NOBODY}),
-    _refused("fields before the model", "E-74", body={**CHAT, "model": NOBODY, "max_tokens": 0}),
+    _refused("fields before the model", "E-74", body={**CHAT, "model": NOBODY, "top_p": 2}),
     _refused("a stream of completions", "E-151", path=COMPLETIONS, body={**PROMPT, "stream": True}),
     _refused("logprobs of 0 in completions", "E-153", path=COMPLETIONS, body={**PROMPT, "logprobs": 0}),
     _refused(

@@ -27,7 +27,9 @@ class Tariff:
         if not isinstance(body, dict) or "model" not in body:
             return 0
         copies = len(body["prompt"]) if isinstance(body.get("prompt"), list) else 1
-        made: Any = body.get("max_tokens", body.get("max_output_tokens", 0)) or self.longest
+        # The first of them wins over the second (E-46); 0 may be taken for no bound at all.
+        bounds = [body.get(name) for name in ("max_completion_tokens", "max_tokens", "max_output_tokens")]
+        made = next((bound for bound in bounds if bound), self.longest)
         return self._sum(prompt_tokens * MARGIN, copies * int(made))
 
     def proven(self, answer: Answer) -> int | None:

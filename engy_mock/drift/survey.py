@@ -72,8 +72,9 @@ class Result:
 class Survey:
     """The checks of one server with one model, at its prices, with at most `limit_micro` to spend.
 
+    Whatever a server could charge for counts against the limit before it is asked, should it be refused or not.
     What an answer does not prove to have cost less counts as the most that its request can cost. `most_unasked` is
-    the highest charge for what should be free.
+    the highest charge for what should cost nothing anywhere.
     """
 
     server: Server
@@ -91,7 +92,7 @@ class Survey:
     @property
     def estimate_micro(self) -> int:
         """What all checks cost at most, if the server refuses what it should."""
-        return sum([self.cost_of(check) for check in self.checks if check.is_paid])
+        return sum([self.cost_of(check) for check in self.checks if self._is_answered(check)])
 
     def results(self) -> Iterator[Result]:
         """Make one check after the other; a server that has fallen silent once is asked no more."""
@@ -99,38 +100,42 @@ class Survey:
             if self._is_silent:
                 yield Result(check=check, skipped="not asked: the server has fallen silent")
                 continue
-            most = self.cost_of(check) if check.is_paid else 0
-            if self.most_unasked:
-                # Once the server has charged for what should be free, nothing counts as free any more.
-                most = max(self.cost_of(check), self.most_unasked)
+            # Once the server has charged for what cannot cost anything, nothing counts as free any more.
+            most = max(self.cost_of(check), self.most_unasked)
             if most and self.spent_micro + most > self.limit_micro:
                 yield Result(check=check, skipped=f"it could cost {most} micro-USD, and the limit would be passed")
                 continue
             yield self._made(check)
 
     def cost_of(self, check: Check) -> int:
-        """What a check costs at most, in micro-USD."""
+        """What a check costs at most, in micro-USD, on a server that answers what it should refuse as well."""
         expected, usage = self._expected(check)
-        if not check.is_paid and expected.status == 200:
+        if check.method == "GET" or check.key != "good":
+            return 0  # there is nothing, or nobody, to charge for it
+        if expected.status == 200 and not usage:
             return 0  # free by the contract, and not a thing that a model answers
         _, _, _, body = self._request(check, self.key)
         # Of what should be refused nobody has counted the tokens: there are not more than bytes.
         return self.tariff.most(usage or len(body), check.body)
 
+    def _is_answered(self, check: Check) -> bool:
+        """Whether this very model answers; some accept what others refuse (E-89)."""
+        _, usage = self._expected(check)
+        return check.is_paid or usage > 0
+
     def _made(self, check: Check) -> Result:
         expected, _ = self._expected(check)
+        most = self.cost_of(check)
         try:
             found = self.server.ask(*self._request(check, self.key))
         except OSError as error:
             self._is_silent = isinstance(error, TimeoutError)
-            cost = self.cost_of(check) if check.is_paid else 0
-            self.spent_micro += cost
+            self.spent_micro += most
             said = f"no answer: {error.strerror or type(error).__name__}"
-            return Result(check=check, differences=(said,), cost_micro=cost)
+            return Result(check=check, differences=(said,), cost_micro=most)
         proven = self.tariff.proven(found)
-        is_charged = check.is_paid or found.status < 400
-        cost = proven if proven is not None else self.cost_of(check) if is_charged else 0
-        if not check.is_paid:
+        cost = most if proven is None else proven
+        if not most:
             self.most_unasked = max(self.most_unasked, cost)
         self.spent_micro += cost
         wrong = _compared(check, expected, found)

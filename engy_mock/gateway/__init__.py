@@ -39,7 +39,7 @@ from engy_mock.model.catalog import Catalog
 from engy_mock.model.engine import Engine
 from engy_mock.model.records import Records
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.reach import tellable
+from engy_mock.scripting.reach import tellable, unseen
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen
 from engy_mock.scripting.script import Script
@@ -207,7 +207,6 @@ class Gateway:
         body = Body(call.body)
         request_id = self.identities.next(what, call, body)
         entry = Entry(
-            number=0,
             method=call.method,
             path=without_keys(call.path),
             body=call.body,
@@ -311,6 +310,7 @@ class Gateway:
             # What it says in vain is told like a fault that changes nothing.
             answer, vain = tellable(answer, asked.endpoint, asked.surface)
             said = self._speaker.dictated(understood, answer)
+            vain += unseen(answer, said, asked.endpoint, is_streamed=exchange.is_streamed)
         else:
             said = self._speaker.made_up(understood)
         if isinstance(said, Generation):

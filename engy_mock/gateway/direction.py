@@ -89,6 +89,7 @@ class Direction:
         aside = self._aside(asked)
         more = () if aside is None else aside.rules()
         found = self._mocked.script.choose(asked, identity(entry), more)
+        rules: tuple[Rule, ...] = ()
         if asked.refused is None:
             rules = self._mocked.script.in_force(more) if found is None else found.rules
             self._keep(rules, found, entry)
@@ -99,7 +100,7 @@ class Direction:
         if found is not None:
             entry.rule = found.description
         if asked.refused is None and (found is None or found.answering is None):
-            self._miss(asked, entry)
+            self._miss(asked, entry, rules)
         return found
 
     def _aside(self, asked: Asked) -> Stage | None:
@@ -123,12 +124,24 @@ class Direction:
             known = set(map(id, before))
             entry.rules_weight = 8 * len(rules) + RULE_BYTES * sum([id(rule) not in known for rule in rules])
 
-    def _miss(self, asked: Asked, entry: Entry) -> None:
+    def _miss(self, asked: Asked, entry: Entry, rules: tuple[Rule, ...]) -> None:
         """Raise UnmetExpectation where each request has to meet a rule, with why this one has met none."""
         if self._mocked.settings.strict and asked.request is not None:
-            entry.missed = tuple(self._mocked.script.explain(asked))
-            nearest = "".join(f"\n  {reason}" for reason in entry.missed) or "\n  there are no rules"
-            raise UnmetExpectation(f"no rule answers {entry}\nthe nearest:{nearest}")
+            entry.missed = tuple(self._mocked.script.explain(asked, rules))
+            nearest = "".join(f"\n  {reason}" for reason in entry.missed)
+            told = f"\nthe nearest:{nearest}" if nearest else f": {self._what_there_is(rules)}"
+            raise UnmetExpectation(f"no rule answers {entry.asking}{told}")
+
+    def _what_there_is(self, rules: tuple[Rule, ...]) -> str:
+        """The rules and scenarios of which none has an answer to anything, for whoever thought that one had."""
+        if not rules:
+            told = "there are no rules"
+        else:
+            told = f"{len(rules)} rule{' brings' if len(rules) == 1 else 's bring'} faults, none answers"
+        for scene in self._mocked.scenes.stage.scenes:
+            phase = "" if scene.current is None else f" in its phase {scene.current.name!r:.80}"
+            told += f"; scenario {scene.name} has no answers{phase}"
+        return told
 
     def marred(
         self, exchange: Exchange, said: Generation | ApiError | bytes, found: Chosen, asked: Asked
@@ -138,9 +151,11 @@ class Direction:
         trouble = self.trouble(
             exchange, found, asked, said.usage.cached_tokens if isinstance(said, Generation) else 0
         )
+        plain: Generation | None = None
         if isinstance(said, Generation):
+            plain = with_call_ids(said, entry.request_id)
             said = with_call_ids(trouble.retold(said), entry.request_id)
-        steps = exchange.marred(said, trouble, self._mocked.settings, now)
+        steps = exchange.marred(said, trouble, self._mocked.settings, now, plain)
         if entry.generation is not None:
             self._mocked.script.spend(found, entry.generation.usage.total_tokens)
         return steps

@@ -55,8 +55,6 @@ def met(
         admit(route)
     except ApiError:
         return None  # it is refused in its turn
-    if route.page is not None:
-        return None
     asked = asked_of(call, route)
     request_id = mocked.identities.next(digest("head", call.method, call.path, call.query), call, Body(b""))
     invites, rates = True, rates_of(request_id.encode())
@@ -89,7 +87,6 @@ def _answered(
     error = refusal.error(hurries=mocked.settings.hurries_retries)
     error = judged(error, route.surface, route.dialect.endpoint)
     entry = Entry(
-        number=0,
         method=call.method,
         path=without_keys(call.path),
         body=b"",

@@ -16,7 +16,7 @@ from engy_mock.gateway.memory import Memory, Version
 from engy_mock.gateway.performing import Planned, Stream, pieces_of
 from engy_mock.gateway.retelling import Retelling
 from engy_mock.gateway.settings import Settings
-from engy_mock.gateway.telling import MAX_WRITE, hurried, one_piece, performed, streamed, whole
+from engy_mock.gateway.telling import MAX_WRITE, heard, hurried, one_piece, performed, streamed, whole
 from engy_mock.gateway.timing import OWN_TIME, Timing
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.model.prepared import Prepared
@@ -76,9 +76,17 @@ class Exchange:
         return iter((Whole(self.head(JSON), body),))
 
     def marred(
-        self, said: Generation | ApiError | bytes, trouble: Trouble, settings: Settings, now: float
+        self,
+        said: Generation | ApiError | bytes,
+        trouble: Trouble,
+        settings: Settings,
+        now: float,
+        plain: Generation | None = None,
     ) -> Iterator[Step]:
-        """The same with faults; all of it is settled before the first step. A page is its bytes."""
+        """The same with faults; all of it is settled before the first step. A page is its bytes.
+
+        `plain` is what would be said if no fault put other words in its place.
+        """
         entry = self.entry
         is_streamed = self.is_streamed != trouble.swaps_form
         generation = said if isinstance(said, Generation) else None
@@ -94,9 +102,12 @@ class Exchange:
             steps = trouble.steps(one_piece(said, self.head(JSON)))
         else:
             entry.generation = generation
-            envelope = self.envelope(generation, settings, now)
-            told = self._streamed if is_streamed else self._whole
-            steps = trouble.steps(told(events, trouble, envelope, settings), is_swapped=trouble.swaps_form)
+            steps = list(self._told(events, generation, trouble, settings, now, is_streamed=is_streamed))
+            if plain is not None and trouble.is_retold_alone:
+                others = self._told(_events(plain), plain, trouble, settings, now, is_streamed=is_streamed)
+                if heard(others) == heard(steps):
+                    trouble.take_back()
+            steps = trouble.steps(steps, is_swapped=trouble.swaps_form)
         plan = performed(steps, is_streamed=is_streamed, most=1 if settings.one_event_per_write else MAX_WRITE)
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
         entry.course.silences, entry.course.stalls = tuple(trouble.silences), tuple(trouble.stalls)
@@ -123,6 +134,22 @@ class Exchange:
         steps = trouble.steps(one_piece(body, head))
         return error, hurried(steps) if settings.hurries_retries and not refusal.is_exact else steps
 
+    def _told(
+        self,
+        events: Iterable[Event],
+        generation: Generation | None,
+        trouble: Trouble,
+        settings: Settings,
+        now: float,
+        *,
+        is_streamed: bool,
+    ) -> Iterator[Step]:
+        """Events as the route tells them, before anything happens to them on the way."""
+        envelope, events = self.envelope(generation, settings, now), list(events)
+        if is_streamed:
+            return self._streamed(events, trouble, envelope, settings)
+        return self._whole(events, generation or _NOTHING, trouble, envelope)
+
     def _streamed(
         self, events: Sequence[Event], trouble: Trouble, envelope: Envelope, settings: Settings
     ) -> Iterator[Step]:
@@ -136,10 +163,10 @@ class Exchange:
         )
 
     def _whole(
-        self, events: Sequence[Event], trouble: Trouble, envelope: Envelope, settings: Settings
+        self, events: Sequence[Event], generation: Generation, trouble: Trouble, envelope: Envelope
     ) -> Iterator[Step]:
         timing = self._timing(trouble)
-        told = whole(events, self.entry.generation or _NOTHING, self.route.dialect, envelope, self.head(JSON))
+        told = whole(events, generation, self.route.dialect, envelope, self.head(JSON))
         return told if timing is None else chain((Wait(timing.seconds(events)),), told)
 
     def _timing(self, trouble: Trouble) -> Timing | None:

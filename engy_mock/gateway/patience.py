@@ -2,18 +2,50 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
-from engy_mock.vocabulary.clock import PatientClock, unix_time
+from engy_mock.vocabulary.clock import PatientClock, monotonic, unix_time
 from engy_mock.vocabulary.seeds import digest
-from engy_mock.vocabulary.wire import Begin, Call, Head, Step, Whole
+from engy_mock.vocabulary.wire import Begin, Call, Head, Line, Step, Whole
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 MOST = 10_000
-"""How many refused calls are remembered; the oldest are forgotten."""
+"""So many different calls are remembered, and so many connections; the oldest are forgotten."""
+
+MOST_ALIKE = 1_000
+"""So many refusals of one and the same call are remembered."""
 
 KEYS = ("authorization", "x-api-key")
 
+_COUNT = re.compile("[0-9]{1,5}")
 _SECONDS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A call that was told to come again: when it is due, and what shows who comes."""
+
+    due: float
+    told: float
+    count: int | None
+    line: Line | None
+
+    def may_be(self, call: Call, *, is_first: bool) -> bool:
+        """Whether the same caller may have sent this one: `is_first` if nothing came on its connection before.
+
+        Who says how often it has tried is taken at its word. Who does not goes back to its connection, or opens
+        another one when that is closed: a new one beside it is somebody else's.
+        """
+        count = count_of(call)
+        if count:
+            return self.count == count - 1
+        if self.line is None or call.line is None or self.line is call.line:
+            return True
+        return not is_first or (self.line.closed is not None and call.line.opened >= self.told)
 
 
 class Patience:
@@ -21,30 +53,50 @@ class Patience:
 
     def __init__(self, clock: PatientClock) -> None:
         self._clock = clock
-        self._due: dict[bytes, float] = {}
+        self._refused: dict[bytes, list[Refused]] = {}
+        self._lines: dict[Line, None] = {}
+        self._asked_on: dict[bytes, Line | None] = {}
         self._lock = Lock()
 
     def forget(self) -> None:
         """No call has been refused."""
         with self._lock:
-            self._due = {}
+            self._refused, self._lines, self._asked_on = {}, {}, {}
 
     def came(self, call: Call) -> None:
         """A call has come: if it was told to come later, it is later now."""
+        mark = _mark(call)
         with self._lock:
-            due = self._due.pop(_mark(call), None)
-            if due is not None and due > self._clock.now():
-                self._clock.set(due)
+            line = call.line
+            is_first = line not in self._lines
+            if line is not None:
+                _keep(self._lines, line, None)
+            is_alone = line is not None and self._asked_on.get(mark, line) is line
+            _keep(self._asked_on, mark, line if is_alone else None)
+            waiting = self._refused.get(mark)
+            if not waiting or (count_of(call) == 0 and not is_alone):
+                # What an official client sends for the first time nobody has refused: unless its caller tries
+                # again without it, which shows where there is one caller alone.
+                return
+            found = [one for one in waiting if one.may_be(call, is_first=is_first)]
+            if not found:
+                return
+            due = min(found, key=lambda one: (one.line is not line, one.due))
+            waiting.remove(due)
+            if due.due > self._clock.now():
+                self._clock.set(due.due)
 
     def told(self, call: Call, head: Head) -> None:
         """A call gets this head: take note of when it may come again."""
-        seconds = hint(head, self._clock.now()) if head.status >= 400 else None
+        now = self._clock.now()
+        seconds = hint(head, now) if head.status >= 400 else None
         if seconds is None:
             return
+        mark = _mark(call)
         with self._lock:
-            self._due[_mark(call)] = self._clock.now() + seconds
-            while len(self._due) > MOST:
-                self._due.pop(next(iter(self._due)))
+            waiting = self._refused.pop(mark, [])
+            waiting.append(Refused(due=now + seconds, told=monotonic(), count=count_of(call), line=call.line))
+            _keep(self._refused, mark, waiting[-MOST_ALIKE:])
 
 
 class Watched(Iterator[Step]):
@@ -79,6 +131,18 @@ def hint(head: Head, now: float) -> float | None:
         return max(0.0, date - now)
     millis = told.get("retry-after-ms", "")
     return float(millis) / 1000 if _SECONDS.fullmatch(millis) else None
+
+
+def count_of(call: Call) -> int | None:
+    """How often an official client says it has tried before; None where nothing is said."""
+    said = call.headers.get("x-stainless-retry-count") or ""
+    return int(said) if _COUNT.fullmatch(said) else None
+
+
+def _keep(known: dict[Key, Value], key: Key, value: Value) -> None:
+    known[key] = value
+    while len(known) > MOST:
+        known.pop(next(iter(known)))
 
 
 def _mark(call: Call) -> bytes:

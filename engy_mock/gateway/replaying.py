@@ -13,7 +13,7 @@ from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import Run, fold, tell
 from engy_mock.dialects.routes import Route
-from engy_mock.gateway.direction import Direction, Mocked, asked_of
+from engy_mock.gateway.direction import Direction, Mocked, asked_of, identity
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import PLAN, id_headers, refusal_headers
 from engy_mock.gateway.performing import Planned
@@ -110,7 +110,7 @@ def said_again(
     """
     route, request = understood(call, body, entry)
     asked = asked_of(call, route, request=request, body=body.known())
-    if mocked.script.has_answer(asked):
+    if mocked.script.has_answer(asked, identity(entry)):
         return None
     recorded = replay.answer(call)
     if recorded is None:

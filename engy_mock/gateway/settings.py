@@ -113,6 +113,7 @@ def checked(name: str, value: object) -> Any:
     adapter = _adapter(name)
     value = frozenset(value) if isinstance(value, set) else value
     value = list(value) if isinstance(value, tuple) else value
+    value = [value] if isinstance(value, str) and name == "scenario_header" else value
     try:
         return _named(name, _read(adapter, value))
     except ValidationError as error:

@@ -194,6 +194,11 @@ def performed(steps: Sequence[Step], *, is_streamed: bool, most: int) -> list[tu
     return made
 
 
+def heard(steps: Iterable[Step]) -> list[bytes | Step]:
+    """What a client gets of these steps: bytes, whatever they mean, and what happens between them."""
+    return [step.data if isinstance(step, Frame) else step for step in steps]
+
+
 def _at_once(steps: Sequence[Step]) -> Sequence[Step]:
     """A whole answer as one step if nothing lies between its head and its end; what stands before is allowed."""
     start = next((place for place, step in enumerate(steps) if isinstance(step, Begin)), len(steps))

@@ -31,14 +31,16 @@ class Trouble:
     occasions: Sequence[Occasion]
     idle: Sequence[str] = ()
     _acted: list[bool] = field(init=False)
+    _retold: list[bool] = field(init=False)
     _pieces: float = math.inf
     _beyond: list[int] = field(default_factory=list)
     _silent: list[bool] = field(init=False)
     _long: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        # What is early and has found its place has acted before the body was read.
-        self._acted = [isinstance(own, Early) for own in self.faults]
+        # What is early and refuses nothing has acted before the body was read: it has invited nobody to send it.
+        self._acted = [isinstance(own, Early) and own.answer() is None for own in self.faults]
+        self._retold = [False] * len(self.faults)
         self._silent = [False] * len(self.faults)
         self._long = [False] * len(self.faults)
 
@@ -85,9 +87,19 @@ class Trouble:
         for place, own in enumerate(self.faults):
             if type(own).retold is not Fault.retold and not _is_beyond(own, pieces):
                 found = own.retold(generation, self.occasions[place])
+                self._retold[place] |= found != generation
                 self._acted[place] |= found != generation
                 generation = found
         return generation
+
+    @property
+    def is_retold_alone(self) -> bool:
+        """Whether all that the faults have done is to put other words in the place of the model's."""
+        return any(self._retold) and self._acted == self._retold
+
+    def take_back(self) -> None:
+        """The other words cannot be seen in what is told: those faults have changed nothing."""
+        self._acted = [False] * len(self.faults)
 
     def events(self, events: list[Event], *, is_page: bool = False) -> list[Event]:
         """The events that are told instead of these; a refusal is not an answer that could be changed.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
+from engy_mock.mock.door import Door
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.judging import Judging
 from engy_mock.mock.scripting import Scripting
@@ -16,8 +16,7 @@ from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Any, Literal, Unpack
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from engy_mock.vocabulary.clock import Clock
 
 
-class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
+class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
     """A pretend inference service on a port of this machine.
 
     `with EngyMock() as engy:` and `async with EngyMock() as engy:` do the same: the service runs in a thread
@@ -221,17 +220,15 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         if self._has_control and self._control_token is None and not is_loopback(self._host):
             raise MockError(f"whoever reaches {self._host} could change the mock: set a control token")
         self.catalog.keep()
-        security, tls = None, self._tls
-        if tls is not None and tls != "handshake-stall":
-            from engy_mock.serving.security import context
-
-            security = context(tls, self._seed, self._host)
+        security = self._security
         listener = listen(self._host, self._wanted_port)
-        shell, factory, scheme = self._serving_shell(), self._loop_factory, "http" if tls is None else "https"
+        shell, factory = self._serving_shell(), self._loop_factory
+        scheme = "http" if self._tls is None else "https"
         self.gateway.heads = load_for_heads
         if self.gateway.looks_at_heads:
             load_for_heads()
-        thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme)
+        thread = ServerThread(shell, listener, self._host, factory, security, scheme=scheme, holds=self._holds)
+        self._holds.clear()
         thread.start()
         self._thread = thread
         self._is_over = False
@@ -266,30 +263,9 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         if self._prepare is not None:
             self._prepare(self)
         self._abandon()
-        if self.is_running:
-            self._running().accept()
-
-    def refuse_connections(self, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Take no new connections for so many seconds, or until the end of a `with` block; the port is the same.
-
-        `with engy.refuse_connections(): ...` Connections that are there go on. The seconds are those of the wall,
-        stretched by `time_scale`: nobody can reach a mock to see its own time. Where several overlap, the last
-        to end opens the port. Raises MockError for seconds that are none.
-        """
-        thread = self._running()
-        if seconds is not None:
-            check_span("seconds", seconds)
-        hold = thread.refuse()
-        if seconds is not None:
-            thread.release_after(hold, seconds * self._time_scale)
-        return _opening(thread, hold)
-
-    @property
-    def authority(self) -> str:
-        """The certificate of whoever signs those of `tls`, as PEM: `ssl.create_default_context(cadata=...)`."""
-        from engy_mock.serving.certificates import authority
-
-        return authority(self._seed).text
+        if self._thread is not None and self._thread.is_alive:
+            self._thread.accept()
+        self._holds.clear()
 
     def prepare_by(self, prepare: Callable[[EngyMock], None]) -> None:
         """Let a function set the mock up, now and again after each reset."""
@@ -388,13 +364,3 @@ class EngyMock(Scripting, WithoutSocket, Expecting, Judging):
         control.house.complaints = self._complaints
         control.house.judged = self._judged
         return control
-
-
-@contextmanager
-def _opening(thread: ServerThread, hold: object) -> Iterator[None]:
-    """Open the port again behind a block, unless another one keeps it closed."""
-    try:
-        yield
-    finally:
-        if thread.is_alive:
-            thread.release(hold)

@@ -53,7 +53,8 @@ class Expecting:
         """Look at what every request tells the model, also of those that were refused; raises UnmetExpectation.
 
         `has` and `lacks` are texts that must or must not be in a prompt: in the turns, in calls and results of
-        tools, and in the names, descriptions and parameters of tools on offer. What no template makes a prompt of
+        tools, and in the names, descriptions and parameters of tools on offer; as it was sent, or as JSON is read,
+        whose escapes hide nothing. What no template makes a prompt of
         is not looked at: names of speakers, past reasoning, the schema of `response_format`, `stop`, `metadata`
         and `user`; `asked(field={...})` sees these. `max_prompt_tokens` is a budget. With
         `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and

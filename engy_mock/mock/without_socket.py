@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     import httpx2
     from aiohttp import BaseConnector, ClientSession
 
+    from engy_mock.serving.gate import Gate
     from engy_mock.serving.httpx_clients import HasAsyncClient, HasAsyncTransport, HasClient, HasTransport
     from engy_mock.serving.inside import Inside
     from engy_mock.serving.shell import Shell
     from engy_mock.serving.thread import ServerThread
 
-NOWHERE = "http://127.0.0.1:0"
+NOWHERE, SECURE_NOWHERE = "http://127.0.0.1:0", "https://127.0.0.1:0"
 """What clients inside the process call a mock that has no port: nothing else can ever listen there."""
 
 Own = TypeVar("Own")
@@ -24,9 +25,14 @@ class WithoutSocket:
 
     _thread: ServerThread | None
     _time_scale: float
+    _tls: str | None
     _inside: Inside | None = None
 
     def _serving_shell(self) -> Shell:
+        raise NotImplementedError
+
+    @property
+    def _gate(self) -> Gate:
         raise NotImplementedError
 
     @overload
@@ -41,7 +47,8 @@ class WithoutSocket:
         official clients, and unlike the library, it follows redirects.
         """
         library = self._library(library)
-        return library.Client(**{**self._client_options(), "transport": self.transport(library), **options})
+        transport = self.transport(library, **_of_transports(options))
+        return library.Client(**{**self._client_options(), "transport": transport, **options})
 
     @overload
     def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
@@ -50,30 +57,40 @@ class WithoutSocket:
     def async_http_client(self, library: Any = None, **options: Any) -> Any:
         """The same for asynchronous clients, on a loop of asyncio."""
         library = self._library(library)
-        transport = self.async_transport(library)
+        transport = self.async_transport(library, **_of_transports(options))
         return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
 
     @overload
-    def transport(self, library: None = None) -> httpx2.BaseTransport: ...
+    def transport(
+        self, library: None = None, *, verify: Any = None, limits: Any = None
+    ) -> httpx2.BaseTransport: ...
     @overload
-    def transport(self, library: HasTransport[Own]) -> Own: ...
-    def transport(self, library: Any = None) -> Any:
-        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`."""
+    def transport(self, library: HasTransport[Own], *, verify: Any = None, limits: Any = None) -> Own: ...
+    def transport(self, library: Any = None, *, verify: Any = None, limits: Any = None) -> Any:
+        """What makes a client of one's own speak to the service without a socket: `Client(transport=...)`.
+
+        The options are those of the library's `HTTPTransport`: whom it trusts where the mock speaks TLS, by
+        default the mock's own authority, and for how long connections are kept.
+        """
         from engy_mock.serving.httpx_clients import kind_of
 
         library = self._library(library)
-        return kind_of(library).transport(self._from_inside(), library)
+        return kind_of(library).transport(self._from_inside(), library, verify, limits)
 
     @overload
-    def async_transport(self, library: None = None) -> httpx2.AsyncBaseTransport: ...
+    def async_transport(
+        self, library: None = None, *, verify: Any = None, limits: Any = None
+    ) -> httpx2.AsyncBaseTransport: ...
     @overload
-    def async_transport(self, library: HasAsyncTransport[Own]) -> Own: ...
-    def async_transport(self, library: Any = None) -> Any:
+    def async_transport(
+        self, library: HasAsyncTransport[Own], *, verify: Any = None, limits: Any = None
+    ) -> Own: ...
+    def async_transport(self, library: Any = None, *, verify: Any = None, limits: Any = None) -> Any:
         """The same for asynchronous clients: `AsyncClient(transport=...)`."""
         from engy_mock.serving.httpx_clients import kind_of
 
         library = self._library(library)
-        return kind_of(library).async_transport(self._from_inside(), library)
+        return kind_of(library).async_transport(self._from_inside(), library, verify, limits)
 
     def aiohttp_session(self, **options: Any) -> ClientSession:
         """A session of aiohttp's client that speaks to the service without a socket, on the loop that runs now.
@@ -93,7 +110,7 @@ class WithoutSocket:
         """
         from engy_mock.serving.aiohttp_clients import InsideConnector
 
-        return InsideConnector(self._serving_shell(), **options)
+        return InsideConnector(self._from_inside(), **options)
 
     def _library(self, library: Any) -> Any:
         """The library that is given, or the one at hand; raises MockError."""
@@ -106,16 +123,23 @@ class WithoutSocket:
 
     @property
     def _origin_or_nowhere(self) -> str:
-        return NOWHERE if self._thread is None else self._thread.origin
+        if self._thread is not None:
+            return self._thread.origin
+        return NOWHERE if self._tls is None else SECURE_NOWHERE
 
     def _from_inside(self) -> Inside:
         if self._inside is None:
             from engy_mock.serving.inside import Inside
 
-            self._inside = Inside(self._serving_shell(), time_scale=self._time_scale)
+            self._inside = Inside(self._serving_shell(), self._gate, time_scale=self._time_scale)
         return self._inside
 
     def _leave_inside(self) -> None:
         """Break off the answers that are under way without a socket."""
         if self._inside is not None:
             self._inside.abandon()
+
+
+def _of_transports(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of a client's options that are for its transport."""
+    return {name: options[name] for name in ("verify", "limits") if name in options}

@@ -1,5 +1,6 @@
 """The models under `/v5`: who serves them, and the rows that are built in."""
 
+import re
 from collections.abc import Container
 from dataclasses import replace
 from decimal import Decimal
@@ -7,7 +8,7 @@ from typing import Literal, get_args
 
 from engy_mock.model.cards import ModelCard, ModelType, Prices
 from engy_mock.model.language import Voice
-from engy_mock.vocabulary.errors import InvalidRequest, quoted
+from engy_mock.vocabulary.errors import InvalidRequest, MockError, quoted
 
 Vendor = Literal[
     "openai",
@@ -27,6 +28,7 @@ Vendor = Literal[
 VENDORS: tuple[Vendor, ...] = get_args(Vendor)
 """Everybody who serves models there (S-21)."""
 
+_ID = re.compile(r"[!-.0-~]+(?:/[!-.0-~]+)*")
 _FREE = Prices(input=Decimal(0), output=Decimal(0), cached=Decimal(0))
 
 
@@ -74,7 +76,11 @@ def like(card: ModelCard, id: str) -> ModelCard:
 
     A model of `/v1` says there what it says at home to the same conversation with the same settings, which are by
     default its own. Like all there it is free, does not think, and opens its whole context to a prompt (S-24).
+    Raises MockError for what no request could name.
     """
+    told: object = id
+    if not isinstance(told, str) or not _ID.fullmatch(told):
+        raise MockError(f"a model is called name or vendor/name, in visible ASCII, got {id!r:.80}")
     vendor = id.partition("/")[0]
     if vendor not in VENDORS:
         return replace(card, id=id, vendor=None)

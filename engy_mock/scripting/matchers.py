@@ -12,6 +12,8 @@ from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.needles import Needles
 from engy_mock.scripting.reach import contradiction
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
+from engy_mock.vocabulary.escapes import contains, readings
+from engy_mock.vocabulary.foreign import NOTHING, foreign
 from engy_mock.vocabulary.request import GenerationRequest, Message
 from engy_mock.vocabulary.text import unsendable
 
@@ -89,16 +91,16 @@ def stream(asked: Asked, wanted: bool) -> str | None:
 
 @matcher
 def says(asked: Asked, text: str) -> str | None:
-    """The last user turn, or the raw prompt, contains the text."""
+    """The last user turn, or the raw prompt, contains the text, as sent or as JSON in it is read."""
     said = asked.request.last_user_text if asked.request is not None else ""
-    return None if text in said else f"last user turn lacks {text!r:.80}"
+    return None if contains(said, text) else f"last user turn lacks {text!r:.80}"
 
 
 @matcher
 def system(asked: Asked, text: str) -> str | None:
-    """A system turn contains the text."""
+    """A system turn contains the text, as sent or as JSON in it is read."""
     turns = [message.text for message in _messages(asked) if message.role == "system"]
-    return None if any(text in turn for turn in turns) else f"no system turn contains {text!r:.80}"
+    return None if any(contains(turn, text) for turn in turns) else f"no system turn contains {text!r:.80}"
 
 
 @matcher
@@ -110,11 +112,11 @@ def offers(asked: Asked, tool: str) -> str | None:
 
 @matcher
 def tool_result(asked: Asked, wanted: bool | str) -> str | None:
-    """Whether the last turn is the result of a tool, or such a result that contains a text."""
+    """Whether the last turn is the result of a tool, or such a result that contains a text, as JSON is read."""
     messages = _messages(asked)
     result = messages[-1].text if messages and messages[-1].role == "tool" else None
     if isinstance(wanted, str):
-        fits = result is not None and wanted in result
+        fits = result is not None and contains(result, wanted)
         return None if fits else f"last turn is no tool result with {wanted!r:.80}"
     return _equal("tool_result", result is not None, wanted)
 
@@ -249,14 +251,14 @@ def marks(asked: Asked, looks: Mapping[str, Iterable[str]], needles: Mapping[str
     result = last.text if last is not None and last.role == "tool" else None
     if needles["says"]:
         said = asked.request.last_user_text if asked.request is not None else ""
-        for text in needles["says"].found_in(said):
+        for text in _found(needles["says"], said):
             yield "says", text
     if needles["tool_result"] and result is not None:
-        for text in needles["tool_result"].found_in(result):
+        for text in _found(needles["tool_result"], result):
             yield "tool_result", text
     if needles["system"]:
         for turn in [message.text for message in messages if message.role == "system"]:
-            for text in needles["system"].found_in(turn):
+            for text in _found(needles["system"], turn):
                 yield "system", text
     yield "tool_result", result is not None
     yield "endpoint", asked.endpoint
@@ -276,6 +278,12 @@ def marks(asked: Asked, looks: Mapping[str, Iterable[str]], needles: Mapping[str
         sent = asked.headers.get(name)
         if sent is not None:
             yield "header", name, _frozen(sent)
+
+
+def _found(needles: Needles, text: str) -> Iterator[str]:
+    """The texts that stand in another one, as it was sent or as it is read."""
+    for reading in readings(text):
+        yield from needles.found_in(reading)
 
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -309,6 +317,10 @@ def _check(word: str, value: object) -> None:
             _check_header(name, wanted)
         elif "" in name.split("."):
             raise MockError(f"field= takes paths like messages.0.role: {name!r:.80} has an empty step")
+        elif (odd := foreign(wanted)) is not NOTHING:
+            raise MockError(f"field= takes values of JSON, and no request has {odd!r:.80} for {name!r:.80}")
+    if word == "key" and isinstance(value, str) and not _HEADER_VALUE.fullmatch(value):
+        raise MockError(f"key= takes a text on one line, without spaces around it: no request has {value!r:.80}")
     known = CLOSED.get(word)
     if known is not None and value not in known:
         raise MockError(

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.generation import UNSAID, Reply
+from engy_mock.vocabulary.generation import UNSAID, Generation, Reply
+from engy_mock.vocabulary.request import ToolCall
 
 V1, V5 = "v1", "v5"
 
@@ -23,6 +25,9 @@ SERVED: Mapping[str, tuple[str, ...]] = {
 
 PAGES = ("models", "count_tokens", "records")
 """The endpoints that ask for no answer of a model."""
+
+OF_CONVERSATIONS = ("system", "offers", "tool_result")
+"""The words of `when` that look at what only conversations have."""
 
 HIDDEN = ("model", "says", "system", "offers", "tool_result")
 """The words of `when` that look at what is asked of a model."""
@@ -53,6 +58,11 @@ def contradiction(words: Mapping[str, Any], functions: int) -> str | None:
     endpoint, surface = words.get("endpoint"), words.get("surface")
     if endpoint is not None and surface is not None and surface not in SERVED[endpoint]:
         return f"endpoint={endpoint!r} is on surface {SERVED[endpoint][0]} alone, not on {surface}"
+    if endpoint in PAGES and words.get("stream") is True:
+        return f"stream=True is for answers of a model, and calls with endpoint={endpoint!r} ask for none"
+    spoken = [word for word in OF_CONVERSATIONS if words.get(word) not in (None, False)]
+    if spoken and endpoint is not None and endpoint not in (*TALKING, *PAGES):
+        return f"{spoken[0]}= looks at conversations, which calls with endpoint={endpoint!r} do not have"
     hidden = [word for word in HIDDEN if words.get(word) not in (None, False)]
     blind = "refused" if "refused" in words else "endpoint" if endpoint in PAGES else None
     if blind is None or not (hidden or functions):
@@ -83,6 +93,30 @@ def tellable(reply: Reply, endpoint: str, surface: str) -> tuple[Reply, tuple[st
     """The reply as far as this endpoint can tell it, and the rest of its parts as the journal names them."""
     vain = {part: _LEFT_OUT[part] for part in parts(reply) if (endpoint, surface) not in TOLD[part]}
     return (replace(reply, **vain), tuple([f"reply {part}" for part in vain])) if vain else (reply, ())
+
+
+def unseen(reply: Reply, said: Generation, endpoint: str, *, is_streamed: bool) -> tuple[str, ...]:
+    """What of a reply was said and cannot be seen in this answer, as the journal names it."""
+    vain: list[str] = []
+    if reply.logprobs:
+        entries = [entry for choice in said.choices for piece in choice.logprobs or () for entry in piece]
+        entries += [entry for choice in said.choices for entry in choice.prompt_logprobs or ()]
+        seen = {entry.token for entry in entries}
+        if not seen:
+            vain.append("reply logprobs")
+        else:
+            vain += [f"reply logprobs {token!r}" for token in reply.logprobs if token not in seen]
+    if endpoint == "messages" and not is_streamed:
+        # There an input is an object, not a text: one that is broken can be told in pieces only.
+        vain += [f"reply tool_calls {call.name} arguments" for call in reply.tool_calls if not _is_object(call)]
+    return tuple(vain)
+
+
+def _is_object(call: ToolCall) -> bool:
+    try:
+        return isinstance(json.read(call.arguments or "{}"), dict)
+    except ValueError:
+        return False
 
 
 def parts(reply: object) -> Iterator[str]:

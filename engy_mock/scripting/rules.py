@@ -3,6 +3,7 @@
 Rules are tried in the order written; one that is used up, or that its rate spares, steps aside.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,12 @@ class Rule:
         if self.at and is_early(self.faults):
             raise MockError(
                 "at counts requests when they are read: a fault that acts before that cannot wait for it"
+            )
+        most = min(self.times or math.inf, len(self.at) or math.inf)
+        if len(self.answers) > most:
+            bound = f"times={self.times}" if self.times == most else f"at has {len(self.at)}"
+            raise MockError(
+                f"{self.description}: {len(self.answers)} answers, but {bound}: the last one can never be given"
             )
         if self.is_for_refusals and self.answers:
             raise MockError(

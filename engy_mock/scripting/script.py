@@ -71,13 +71,22 @@ class Script:
         marrer = self._first(marring, asked, identity, known, due, until, mars=True)
         return None if used is None and marrer is None else Chosen(answer, used, marrer, rules)
 
-    def has_answer(self, asked: Asked) -> bool:
-        """Whether a rule has an answer to a request; nothing is counted."""
+    def has_answer(self, asked: Asked, identity: bytes = b"") -> bool:
+        """Whether a rule is going to answer a request, if it is the next one to come; nothing is counted."""
         rules = (*self.rules, *self.more())
         if not rules:
             return False
         answering, _, _ = self._indexes(rules)
-        return next(answering.fitting(asked, {}), None) is not None
+        rates: Draws | None = None
+        for rule in answering.fitting(asked, {}):
+            if rule.at and rule.met + 1 not in rule.at:
+                continue
+            if rule.rate < 1:
+                rates = rates or rates_of(identity)
+                if rule.is_spared(rates):
+                    continue
+            return True
+        return False
 
     def in_force(self, aside: Sequence[Rule] = ()) -> tuple[Rule, ...]:
         """All rules at this moment, with those set aside for a request; one object while they are the same."""
@@ -98,10 +107,10 @@ class Script:
             self._indexes(rules)
         return self._early if rules else ()
 
-    def explain(self, asked: Asked) -> list[str]:
-        """Why no rule answered: the nearest rules, each with its reasons."""
+    def explain(self, asked: Asked, rules: Sequence[Rule]) -> list[str]:
+        """Why none of these rules answered: the nearest that could have, each with its reasons."""
         found = []
-        for rule in (*self.rules, *self.more()):
+        for rule in rules:
             if not rule.answers:
                 continue
             reasons = rule.mismatches(asked)

@@ -1,16 +1,26 @@
 """A connector for aiohttp's clients that leads to the service without a socket."""
 
 import asyncio
+import math
+import ssl
 from typing import Any
 
-from aiohttp import BaseConnector, ClientRequest, ClientTimeout
+from aiohttp import (
+    BaseConnector,
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientConnectorSSLError,
+    ClientRequest,
+    ClientTimeout,
+)
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.tracing import Trace
 
 from engy_mock.serving.connections import Doorkeeper
+from engy_mock.serving.handshake import Handshake, Misheard
+from engy_mock.serving.inside import Inside
 from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
-from engy_mock.serving.shell import Shell
 
 TURNS_TO_END = 5
 """How many turns of the loop the answer on a connection gets to end behind it."""
@@ -22,9 +32,10 @@ class InsideConnector(BaseConnector):
     The other end of each connection is what a socket would have as well, with all its caps and deadlines.
     """
 
-    def __init__(self, shell: Shell, **options: Any) -> None:
+    def __init__(self, inside: Inside, **options: Any) -> None:
         super().__init__(**options)
-        self._keeper = Doorkeeper(shell, asyncio.get_running_loop())
+        self._inside = inside
+        self._keeper = Doorkeeper(inside.shell, asyncio.get_running_loop())
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """End all connections, at both ends."""
@@ -38,6 +49,45 @@ class InsideConnector(BaseConnector):
     async def _create_connection(
         self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout
     ) -> ResponseHandler:
+        handshake = self._inside.gate.handshake
+        try:
+            self._inside.gate.knock()
+            if handshake is not None and req.is_ssl():
+                await self._shake(handshake, req, timeout)
+        except TimeoutError:
+            raise  # aiohttp knows what it means
+        except ConnectionRefusedError as error:
+            error.strerror = f"Connect call failed {(req.host, req.port)}"
+            raise ClientConnectorError(req.connection_key, error) from error
+        except ssl.SSLCertVerificationError as error:
+            raise ClientConnectorCertificateError(req.connection_key, error) from error
+        except ssl.SSLError as error:
+            raise ClientConnectorSSLError(req.connection_key, error) from error
         client = ResponseHandler(loop=self._loop)
-        connect(self._loop, client, self._keeper())
+        server: asyncio.Protocol = self._keeper()
+        if handshake is not None and not req.is_ssl():
+            server = Misheard(handshake)
+        connect(self._loop, client, server)
         return client
+
+    async def _shake(self, handshake: Handshake, req: ClientRequest, timeout: ClientTimeout) -> None:
+        """Raise what a handshake comes to that fails: ssl.SSLError, or TimeoutError."""
+        inside = self._inside
+        if handshake.is_mute:
+            age, seconds = inside.age, timeout.sock_connect
+            await inside.wait_on_loop(math.inf if seconds is None else seconds, age)
+            if age == inside.age:
+                raise TimeoutError
+        handshake.shake(_context(handshake, req.ssl), req.server_hostname or req.host)
+
+
+def _context(handshake: Handshake, wanted: Any) -> ssl.SSLContext:
+    """What a client needs for a handshake that is told this; one that is told nothing trusts the mock."""
+    if isinstance(wanted, ssl.SSLContext):
+        return wanted
+    if wanted is True:
+        return handshake.trusting
+    careless = ssl.create_default_context()
+    careless.check_hostname = False
+    careless.verify_mode = ssl.CERT_NONE
+    return careless

@@ -5,21 +5,36 @@ The two libraries have the same shape, and neither has to be there: what is thei
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import cache
+from ssl import SSLError
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from engy_mock.serving.dialling import Dialling, patience
+from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.heard import Garbled
 from engy_mock.serving.inside import Hearing, Inside
+from engy_mock.serving.links import Link
 from engy_mock.serving.sent import Sent, Unsendable
 from engy_mock.vocabulary.errors import MockError
 
 TROUBLES = {
     Unsendable: "LocalProtocolError",
     Garbled: "RemoteProtocolError",
+    ConnectionRefusedError: "ConnectError",
+    SSLError: "ConnectError",
+    HandshakeTimeout: "ConnectTimeout",
     ConnectionResetError: "ReadError",
     TimeoutError: "ReadTimeout",
 }
 """What the libraries call the troubles of a connection."""
+
+TOLD_ON_LOOPS: dict[type[Exception], str] = {
+    ConnectionRefusedError: "All connection attempts failed",
+    ConnectionResetError: "",
+    HandshakeTimeout: "",
+    TimeoutError: "",
+}
+"""What they say of some of them on a loop, in place of what the system says."""
 
 _TROUBLES = tuple(TROUBLES)
 
@@ -109,10 +124,11 @@ class Kind(NamedTuple):
     body: Any
     errors: dict[type[BaseException], Any]
 
-    def error(self, trouble: BaseException, *, is_silent: bool = False) -> Exception:
-        """The library's own exception for a trouble."""
+    def error(self, trouble: BaseException, *, is_async: bool = False) -> Exception:
+        """The library's own exception for a trouble; asynchronous clients are told less by their systems."""
         [kind] = [kind for kind in TROUBLES if isinstance(trouble, kind)]
-        error: Exception = self.errors[kind]("" if is_silent and isinstance(trouble, OSError) else str(trouble))
+        words = TOLD_ON_LOOPS.get(kind) if is_async else None
+        error: Exception = self.errors[kind](str(trouble) if words is None else words)
         return error
 
 
@@ -137,9 +153,10 @@ def kind_of(library: ModuleType) -> Kind:
 class Transport:
     """Answers requests out of the service; any number of threads may share one."""
 
-    def __init__(self, inside: Inside, library: ModuleType) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, verify: Any = None, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
+        self._dialling = Dialling(inside, library, verify, limits)
 
     def __enter__(self) -> Self:
         return self
@@ -148,11 +165,16 @@ class Transport:
         self.close()
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """End all connections."""
+        self._dialling.close()
 
     def handle_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
         kind, timeout = self._kind, _read_timeout(request)
+        try:
+            link = self._connect(request)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble) from trouble
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         for piece in request.stream:
             pieces.append(piece)
@@ -160,12 +182,19 @@ class Transport:
             if size > cap and "content-length" not in request.headers:
                 break  # it may have no end, and the service has heard enough
         try:
-            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)), link)
             while hearing.heard.top is None:
                 hearing.listen(timeout)
         except _TROUBLES as trouble:
             raise kind.error(trouble) from trouble
         return _response(kind, hearing, kind.pieces, timeout)
+
+    def _connect(self, request: Request) -> Link:
+        link, age = self._dialling.dial(request), self._inside.age
+        if link is None:
+            self._inside.wait(patience(request), age)
+            self._dialling.give_up(request, age)
+        return link
 
 
 class Pieces:
@@ -198,9 +227,10 @@ class Pieces:
 class AsyncTransport:
     """The same for asynchronous clients, on loops of asyncio."""
 
-    def __init__(self, inside: Inside, library: ModuleType) -> None:
+    def __init__(self, inside: Inside, library: ModuleType, verify: Any = None, limits: Any = None) -> None:
         self._inside = inside
         self._kind = kind_of(library)
+        self._dialling = Dialling(inside, library, verify, limits)
 
     async def __aenter__(self) -> Self:
         return self
@@ -209,11 +239,16 @@ class AsyncTransport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Nothing is kept open."""
+        """End all connections."""
+        self._dialling.close()
 
     async def handle_async_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
         kind, timeout = self._kind, _read_timeout(request)
+        try:
+            link = await self._connect(request)
+        except _TROUBLES as trouble:
+            raise kind.error(trouble, is_async=True) from trouble
         pieces, size, cap = [], 0, self._inside.limits.body_bytes
         async for piece in request.stream:
             pieces.append(piece)
@@ -222,12 +257,20 @@ class AsyncTransport:
                 break  # it may have no end, and the service has heard enough
         await self._inside.give_way()
         try:
-            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)))
+            hearing = Hearing(self._inside, _sent(request, b"".join(pieces)), link)
             while hearing.heard.top is None:
                 await hearing.listen_on_loop(timeout)
         except _TROUBLES as trouble:
-            raise kind.error(trouble, is_silent=True) from trouble
+            raise kind.error(trouble, is_async=True) from trouble
         return _response(kind, hearing, kind.async_pieces, timeout)
+
+    async def _connect(self, request: Request) -> Link:
+        link, age = self._dialling.dial(request), self._inside.age
+        if link is None:
+            await self._inside.give_way()
+            await self._inside.wait_on_loop(patience(request), age)
+            self._dialling.give_up(request, age)
+        return link
 
 
 class AsyncPieces:
@@ -249,7 +292,7 @@ class AsyncPieces:
                     return
                 await hearing.listen_on_loop(self._timeout)
         except _TROUBLES as trouble:
-            raise self._kind.error(trouble, is_silent=True) from trouble
+            raise self._kind.error(trouble, is_async=True) from trouble
         finally:
             hearing.close()
 

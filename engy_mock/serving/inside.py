@@ -13,8 +13,11 @@ from types import coroutine
 from typing import NamedTuple, TypeVar
 
 from engy_mock.books.entry import Entry
+from engy_mock.serving.gate import Gate
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
+from engy_mock.serving.leases import leased
+from engy_mock.serving.links import Link
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
 from engy_mock.serving.shell import Shell, cut_off
@@ -48,11 +51,12 @@ class Said(NamedTuple):
 
 
 class Drawn:
-    """A wire without a connection: each write stands still until its reader wants more."""
+    """A wire on which nothing passes by itself: each write stands still until its reader wants more."""
 
-    __slots__ = ("is_silent",)
+    __slots__ = ("_link", "is_silent")
 
-    def __init__(self) -> None:
+    def __init__(self, link: Link) -> None:
+        self._link = link
         self.is_silent = True
 
     async def write(self, data: bytes) -> None:
@@ -68,7 +72,8 @@ class Drawn:
         """Nothing is read here once a telling has begun."""
 
     def lease(self, lease: Lease, clock: Clock) -> None:
-        """No connection stays behind an answer that could be used again."""
+        """From now on the connection may be used again only under this lease."""
+        self._link.leased = leased(self._link.leased, lease, clock)
 
     def abort(self) -> None:
         """Nothing is held here that would have to be dropped: a telling that ends ends the connection."""
@@ -89,11 +94,13 @@ class DrawnPace(Pace):
 class Inside:
     """What the clients inside one process share; may be used from any thread and any loop."""
 
-    def __init__(self, shell: Shell, *, time_scale: float = 1.0) -> None:
+    def __init__(self, shell: Shell, gate: Gate | None = None, *, time_scale: float = 1.0) -> None:
         self.limits = shell.limits
+        self.gate = gate or Gate()
         self.pace = DrawnPace(shell.limits, time_scale)
         self.age = 0
-        self._shell = shell
+        self.shell = shell
+        self._scale = time_scale
         self._bells: dict[object, Callable[[], object]] = {}
 
     def abandon(self) -> None:
@@ -127,20 +134,26 @@ class Inside:
             await self.give_way()
             return
         bell, loop = asyncio.Event(), asyncio.get_running_loop()
+        end = None if seconds == math.inf else seconds
         with self._listed(lambda: loop.call_soon_threadsafe(bell.set)):
             if age == self.age:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
+                    async with asyncio.timeout(end):
                         await bell.wait()
 
-    def telling(self, sent: Sent, entries: list[Entry]) -> Telling | Said:
-        """The answer to a request, for a Hearing to drive, or to hear at once; raises Unsendable or Refused.
+    def telling(self, sent: Sent, link: Link, entries: list[Entry]) -> Telling | Said:
+        """The answer to a request, for a Hearing to drive, or to hear at once; its entry is added to the others.
 
-        Its place in the journal is added to the entries.
+        Raises Unsendable or Refused, and ConnectionResetError on a connection that is used too late.
         """
         call, wants_close = sent.arrive(self.limits)
-        shell = self._shell
-        early = shell.early(call, Drawn(), self.pace)
+        shell = self.shell
+        if link.leased is not None and link.leased.is_over(shell.clock, self._scale):
+            raise _reset()
+        if link.is_misheard:
+            return _misheard(is_mute=self.gate.handshake is not None and self.gate.handshake.is_mute)
+        wire = Drawn(link)
+        early = shell.early(call, wire, self.pace)
         if early is not None:
             return early
         is_mute = call.method == "HEAD"
@@ -154,13 +167,13 @@ class Inside:
             begun = begun._replace(steps=iter(steps))
         framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
         if begun is None:
-            return shell.tell(call, framing, Drawn(), self.pace, entries)
-        return shell.go_on(call, begun, framing, Drawn(), self.pace, entries)
+            return shell.tell(call, framing, wire, self.pace, entries)
+        return shell.go_on(call, begun, framing, wire, self.pace, entries)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
-        framing = self._shell.framing(is_http_11=False, wants_close=True)
-        return self._shell.turned_away(refused.path, refused.error, framing)
+        framing = self.shell.framing(is_http_11=False, wants_close=True)
+        return self.shell.turned_away(refused.path, refused.error, framing)
 
     @contextmanager
     def _listed(self, ring: Callable[[], object]) -> Generator[None]:
@@ -179,21 +192,24 @@ class Hearing:
     before its end, it settles its books like one whose client has left. Raises Unsendable.
     """
 
-    def __init__(self, inside: Inside, sent: Sent) -> None:
+    def __init__(self, inside: Inside, sent: Sent, link: Link) -> None:
         self.heard = Heard(sent)
         self._inside = inside
+        self._link = link
+        self._is_kept = False
         self._age = inside.age
         self._since = monotonic()
         self._has_waited = False
         self._telling: Telling | None = None
         self._entries: list[Entry] = []
         try:
-            told = inside.telling(sent, self._entries)
+            told = inside.telling(sent, link, self._entries)
         except Refused as refused:
             self.heard.hear(inside.refusal(refused))
         else:
             if isinstance(told, Said):
                 self.heard.hear_all(*told)
+                link.keep()
             else:
                 self._telling = told
 
@@ -253,7 +269,7 @@ class Hearing:
             # It is the service that ends here: its client has not left.
             self._tell_to_its_end()
             if signal.is_abrupt:
-                raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+                raise _reset()
             signal = b""
         try:
             heard.hear(signal)
@@ -264,6 +280,8 @@ class Hearing:
         if heard.is_over:
             # The books are closed by now; what would follow the end does not concern this client.
             self._tell_to_its_end()
+            if self._is_kept:
+                self._link.keep()
         return None
 
     def _tell_to_its_end(self) -> None:
@@ -277,11 +295,13 @@ class Hearing:
     def _next_signal(self) -> Signal:
         """What the telling says next, or b"" if the connection has ended."""
         if self._telling is None:
+            self._is_kept = False
             return b""
         try:
             return self._telling.send(None)
         except StopIteration as end:
             self._telling = None
+            self._is_kept = bool(end.value)
             # A connection that is kept says nothing until it has been idle for too long.
             return self._inside.limits.idle_seconds if end.value and not self.heard.is_over else b""
         except ConnectionError:
@@ -293,6 +313,18 @@ class Hearing:
         if is_too_old and self._telling is not None:
             cut_off(self._entries, self._inside.limits)
         return is_too_old
+
+
+async def _misheard(*, is_mute: bool) -> bool:
+    """What is said to plain HTTP where a handshake should begin."""
+    if is_mute:
+        await _signal(math.inf)
+    return False
+
+
+def _reset() -> ConnectionResetError:
+    """What the system says of a connection that ends by RST."""
+    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 def _left(began: float, timeout: float | None) -> float:

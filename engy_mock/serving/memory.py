@@ -1,6 +1,8 @@
 """Two ends of a connection in memory, for a client and a server that share a loop."""
 
 import asyncio
+import errno
+import os
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +21,8 @@ def connect(loop: asyncio.AbstractEventLoop, client: asyncio.Protocol, server: a
 class End(asyncio.Transport):
     """One end. What is written here waits at the other end until the loop's next turn, or until it is read there.
 
-    As with a socket, what was written before the end of a connection still arrives.
+    As with a socket, what was written before the end of a connection still arrives, and whoever waits for it has
+    read it before the end is told: that comes a turn of the loop later.
     """
 
     other: "End"
@@ -33,6 +36,7 @@ class End(asyncio.Transport):
         self._high, self._low = HIGH_WATER, HIGH_WATER // 4
         self._is_reading = True
         self._is_closing = False
+        self._has_news = False
         self._writer_waits = False
         self._ending: BaseException | None = None
         self._has_ended = False
@@ -56,7 +60,7 @@ class End(asyncio.Transport):
 
     def reset(self) -> None:
         """End the connection as by RST."""
-        self._close(ConnectionResetError("Connection reset by peer"))
+        self._close(ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET)))
 
     def is_closing(self) -> bool:
         """Whether this end is closed, or is about to be."""
@@ -132,16 +136,24 @@ class End(asyncio.Transport):
             self._size -= len(data)
             assert isinstance(self._protocol, asyncio.Protocol)
             self._protocol.data_received(data)
+            if not self._has_news:
+                self._has_news = True
+                self._loop.call_soon(self._let_be_read)
         other = self.other
         if other._writer_waits and self._size <= other._low:
             other._writer_waits = False
             other._protocol.resume_writing()
-        if other._is_closing and not self._inbox and not self._is_closing:
+        if other._is_closing and not self._inbox and not self._is_closing and not self._has_news:
             self._is_closing = True
             if self._ending is None:
                 assert isinstance(self._protocol, asyncio.Protocol)
                 self._protocol.eof_received()
             self._end(self._ending)
+
+    def _let_be_read(self) -> None:
+        """Go on behind those who have waited for what has come."""
+        self._has_news = False
+        self._deliver()
 
     def _end(self, error: BaseException | None) -> None:
         if not self._has_ended:

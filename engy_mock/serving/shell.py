@@ -147,6 +147,11 @@ class Shell:
         """Whether anything may happen before a body is read."""
         return self._service.looks_at_heads
 
+    @property
+    def clock(self) -> Clock:
+        """The mock's time."""
+        return self._service.clock
+
     def is_leased_out(self, connection: Speaker) -> bool:
         """Whether a connection must not be used again."""
         return self.leases.is_over(connection, self._service.clock)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import socket
 import threading
 from collections.abc import Callable, Coroutine
@@ -10,6 +11,7 @@ from contextlib import suppress
 from ssl import SSLContext
 from typing import Any
 
+from engy_mock.serving.holds import Holds
 from engy_mock.serving.server import Server, listen, origin
 from engy_mock.serving.shell import Shell
 from engy_mock.vocabulary.errors import MockError
@@ -23,7 +25,7 @@ log = logging.getLogger("engy_mock")
 class ServerThread:
     """Serves a shell on a listening socket, on a loop of its own, until `stop`; `is_open` unless it refuses.
 
-    The port stays closed until nobody holds it any more; who holds it is known on the loop only.
+    The port stays closed until nobody of `holds` keeps it so any more.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class ServerThread:
         security: SSLContext | None = None,
         *,
         scheme: str = "http",
+        holds: Holds | None = None,
     ) -> None:
         self.port: int = listener.getsockname()[1]
         self.origin = origin(host, self.port, scheme=scheme)
@@ -48,7 +51,7 @@ class ServerThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.is_open = True
-        self._holds: set[object] = set()
+        self._holds = holds or Holds()
         self._turning = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._has_started = threading.Event()
@@ -88,41 +91,41 @@ class ServerThread:
                 self._soon(self._server.accept(listener))
             return self._annex
 
-    def refuse(self) -> object:
-        """Close the ports; returns when nobody can connect any more, and gives what `release` takes."""
-        hold = object()
-        self._soon(self._refuse(hold)).result(STOP_SECONDS)
+    def refuse(self, seconds: float = math.inf) -> object:
+        """Close the ports, for so many seconds of the wall; returns when nobody can connect any more.
+
+        Gives what `release` takes.
+        """
+        hold = self._soon(self._refuse(seconds)).result(STOP_SECONDS)
+        if seconds < math.inf:
+            self._soon(self._release_after(hold, seconds))
         return hold
 
     def release(self, hold: object) -> None:
         """Open the port again if nobody else holds it; raises MockError if somebody else has taken it."""
         self._soon(self._release(hold)).result(STOP_SECONDS)
 
-    def release_after(self, hold: object, seconds: float) -> None:
-        """The same after so many seconds of the wall."""
-        self._soon(self._release_after(hold, seconds))
-
     def accept(self) -> None:
         """Open the port again, whoever holds it, unless it is open; raises MockError if somebody has taken it."""
         if not self.is_open:
             self._soon(self._accept()).result(STOP_SECONDS)
 
-    def _soon(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+    def _soon(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _refuse(self, hold: object) -> None:
+    async def _refuse(self, seconds: float) -> object:
         async with self._turning:
-            self._holds.add(hold)
+            hold = self._holds.add(seconds)
             self.is_open = False
             await self._server.refuse()
+            return hold
 
     async def _release(self, hold: object) -> None:
         async with self._turning:
-            if hold in self._holds:
-                self._holds.discard(hold)
-                if not self._holds:
-                    await self._open()
+            self._holds.release(hold)
+            if not self._holds.is_closed:
+                await self._open()
 
     async def _accept(self) -> None:
         async with self._turning:

@@ -13,8 +13,6 @@ from engy_mock.vocabulary.wire import Call, Lease
 MAX_KEPT = 256
 """So many exchanges are kept; then the oldest go."""
 
-NOWHERE = -1
-"""The number of what stands in no journal."""
 
 MAX_BYTES = 256 * 1024
 """So much of what one exchange sends is kept."""
@@ -157,7 +155,6 @@ class Watch:
         seen = self.begin(call)
         seen.note(
             Entry(
-                number=NOWHERE,
                 method=call.method,
                 path=without_keys(call.path),
                 body=b"",

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from engy_mock.books.entry import Entry, kept_header
-from engy_mock.books.journal import Journal
+from engy_mock.books.journal import LATEST, Journal
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
 from engy_mock.verdict.requests import body_of, doubt, is_for_model, request_of
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
+from engy_mock.vocabulary.escapes import contains
 from engy_mock.vocabulary.request import GenerationRequest
 
 Functions = tuple[Callable[[GenerationRequest], object], ...]
@@ -115,24 +116,28 @@ def _check_step(words: object) -> None:
 
 
 def verified(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseException]) -> None:
-    """Raise UnmetExpectation for rules that were not used, faults that found no place, and what failed.
+    """Raise UnmetExpectation with what `complaints` there are, and with the journal."""
+    found = complaints(rules, journal, defects)
+    if found:
+        raise UnmetExpectation("\n".join([*found, "", "journal:", journal.told(LATEST)]))
+
+
+def complaints(rules: Iterable[Rule], journal: Journal, defects: Sequence[BaseException]) -> list[str]:
+    """Rules that were not used, faults that found no place, and what failed.
 
     A rule counts as used once it was; one with `times` only when it was used so often.
     """
-    complaints = [f"the mock failed: {defect!r:.300}" for defect in defects]
+    found = [f"the mock failed: {defect!r:.300}" for defect in defects]
     for rule in rules:
         if rule.times is not None and rule.used < rule.times:
-            complaints.append(
-                f"{rule.description} was used {rule.used} times of {rule.times}{_why(rule, journal)}"
-            )
+            found.append(f"{rule.description} was used {rule.used} times of {rule.times}{_why(rule, journal)}")
         elif rule.used == 0:
-            complaints.append(f"{rule.description} was never used{_why(rule, journal)}")
+            found.append(f"{rule.description} was never used{_why(rule, journal)}")
     for entry in journal:
-        complaints += [f"exchange {entry.number}: {_vain(one)} changed nothing" for one in entry.not_applied]
+        found += [f"exchange {entry.number}: {_vain(one)} changed nothing" for one in entry.not_applied]
     if journal.lost:
-        complaints.append(journal.losses)
-    if complaints:
-        raise UnmetExpectation("\n".join([*complaints, "", "journal:", str(journal)]))
+        found.append(journal.losses)
+    return found
 
 
 def _vain(one: str) -> str:
@@ -179,7 +184,7 @@ def _doubt(wanted: tuple[Condition, ...], entry: Entry) -> str | None:
     if reason is None and request_of(entry) is None:
         text = entry.body.decode("utf-8", "replace")
         sought = [one.value for one in wanted if one.function is None and one.word in OF_TEXT]
-        if any(isinstance(value, str) and value in text for value in sought):
+        if any(isinstance(value, str) and contains(text, value) for value in sought):
             reason = f"the body of exchange {entry.number} is no JSON object"
     return None if reason is None or _missed(of_call, asked_of(entry)) else reason
 

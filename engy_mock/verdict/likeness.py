@@ -35,6 +35,27 @@ _EXCUSE = re.compile(
     re.I,
 )
 
+_KEY = re.compile(r"error|exception|fail|refus|denied|unavailable|fehler|erreur|ошибк|错误|エラー|오류", re.I)
+"""Names of values that report a failure by being there; other names are no words of a failure."""
+
+_SUCCESS = frozenset({"ok", "success", "succeeded", "successful"})
+
+_EMPTY = re.compile(
+    r"""["']?(?<![\w.-])[\w.-]{1,80}["']?\s*[:=]\s*"""
+    r"""(?:["']?(?:null|none|nil|false|0)\b["']?|["']{2}|\[\s*\]|\{[\s,]*\})(?=\s*(?:[],;})]|$))""",
+    re.I | re.M,
+)
+"""A named value that is none, in the notations of several languages."""
+
+MAX_ROUNDS = 8
+"""So deep in each other are values that are none because all in them is."""
+
+_OPENS = re.compile(
+    r"\W*(?:\w*error|\w*exception|fail(?:ed|ure)?|fatal|traceback|sorry|cannot|could not|unable"
+    r"|fehler|erreur)\b",
+    re.I,
+)
+
 
 def likeness(text: str, sent: str) -> Likeness:
     """What a text is to an answer: made of it is what drops words or adds some, or writes its data anew."""
@@ -59,8 +80,44 @@ def has_same_words(text: str, sent: str) -> bool:
 
 
 def is_excuse(text: str) -> bool:
-    """Whether a text tells of a failure in some way."""
+    """Whether a text tells of a failure in some way; an error that is null, empty or false tells of none."""
+    data = _data(text)
+    if data is not None:
+        return _reports(data)
+    for _ in range(MAX_ROUNDS):
+        text, count = _EMPTY.subn("", text)
+        if not count:
+            break
     return _EXCUSE.search(text) is not None
+
+
+def opens_with_error(text: str) -> bool:
+    """Whether a text begins like the report of an error, or is data that has one."""
+    data = _data(text)
+    return _reports(data) if data is not None else _OPENS.match(text) is not None
+
+
+def _reports(data: Any) -> bool:
+    """Whether some data tells of a failure: an error under its name, or words for it."""
+    if isinstance(data, dict):
+        return any(
+            (name.casefold() in _SUCCESS and value is False)
+            or (_KEY.search(name) is not None and _is_said(value))
+            or _reports(value)
+            for name, value in data.items()
+        )
+    if isinstance(data, list):
+        return any(map(_reports, data))
+    return _EXCUSE.search(str(data)) is not None
+
+
+def _is_said(value: Any) -> bool:
+    """Whether there is anything in a value."""
+    if isinstance(value, dict):
+        return any(map(_is_said, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_said, value))
+    return bool(value)
 
 
 def _words(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from engy_mock.verdict.rendering import decoded, prompt_tokens
 from engy_mock.verdict.requests import document_of, doubt, is_for_model, request_of
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import UnmetExpectation
+from engy_mock.vocabulary.escapes import readings
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt, Tool
 
 SHOWN = 60
@@ -57,7 +58,7 @@ def check(
             complaints += _of_unread(entry, has, lacks, max_prompt_tokens)
             continue
         looked_at += 1
-        said = texts(request, catalog)
+        said = _read(texts(request, catalog))
         complaints += [
             f"{entry}\n     nothing in its prompt has {wanted!r}"
             for wanted in has
@@ -92,10 +93,15 @@ def _of_unread(
     else:
         fields = [name for name in PROMPT_FIELDS if name in document]
         said = [(name, text) for name in fields for text in _strings(document[name])]
-    yield from _unwanted(entry, said, lacks)
+    yield from _unwanted(entry, _read(said), lacks)
     if is_for_model(entry):
         for wanted in has:
             yield f"{entry}\n     its body is no JSON object, so that it has no prompt with {wanted!r}"
+
+
+def _read(said: Said) -> Said:
+    """The same texts, each as sent and as read: a tool's arguments and results are JSON, often with escapes."""
+    return [(where, reading) for where, text in said for reading in readings(text)]
 
 
 def _unwanted(entry: Entry, said: Said, lacks: Sequence[str]) -> Iterator[str]:

@@ -83,6 +83,7 @@ class PatientClock(StandingClock):
     """A standing clock that goes along with clients: who was told to wait finds that time when he comes again.
 
     Who is refused with `Retry-After: 42` and sends the same again, at once or not, is answered 42 seconds later.
+    Who sends the same beside him is somebody else, as far as connections and the counts of official clients tell.
     """
 
 

@@ -220,6 +220,30 @@ def test_the_playground_speaks_each_dialect(opened, ask, dialect, model):
     assert "".join(opened.locator(".spoken .reasoning").all_inner_texts()) == reasoning
 
 
+def test_the_playground_begins_with_the_first_of_each(opened, ask):
+    """The default account and the first model of a dialect, until somebody chooses; what is offered still stays."""
+    models = {True: [], False: []}
+    for one in ask("GET", "models")["models"]:
+        models[one["vendor"] is None].append(one["id"])
+    for name in ("aaa", "zzz"):
+        ask.engy.account(name)
+    opened.keyboard.press("2")
+    account, model = opened.get_by_label("Account"), opened.get_by_label("Model")
+    expect(account).to_have_value("default")
+    for dialect, _ in DIALECTS:
+        opened.get_by_label("Dialect").select_option(label=dialect)
+        expect(model).to_have_value(models["(v5)" not in dialect][0])
+    model.select_option(models[False][1])
+    account.select_option("aaa")
+    opened.get_by_label("Dialect").select_option(label="Chat completions (v5)")
+    expect(model).to_have_value(models[False][1])
+    opened.keyboard.press("Escape")
+    opened.get_by_role("link", name="Accounts", exact=True).click()
+    opened.get_by_role("link", name="Playground", exact=True).click()
+    expect(account).to_have_value("aaa")
+    expect(model).to_have_value(models[False][1])
+
+
 def test_the_playground_asks_for_log_probabilities(opened, ask):
     opened.keyboard.press("2")
     opened.get_by_label("Log probabilities").check()

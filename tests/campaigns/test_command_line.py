@@ -241,7 +241,7 @@ def test_a_refused_answer_is_not_dictated(run, tmp_path):
     """What never came through excuses nothing."""
     (tmp_path / "dictating.yaml").write_text(DICTATING + "    faults: [{kind: refuse-late}]\n")
     (tmp_path / "dictating.yaml").write_text("description: x\nrules: [{reply: One two., faults: [200-html]}]\n")
-    code = f"try:\n    print({PARIS})\nexcept ValueError:\n    print('sorry')"
+    code = f"try:\n    print({PARIS})\nexcept ValueError:\n    print('It is London.')"
     code, printed, _ = run(code, "--scenario", "dictating.yaml", "--contains", "Paris")
     assert (code, outcomes(printed)) == (1, [("dictating", "silently-wrong")])
     assert "the output lacks 'Paris'" in printed
@@ -335,6 +335,47 @@ def test_what_the_user_knows_of_the_output(run, tmp_path, options, outcome):
     """Words that are named are the report of a failure, whatever the exit code; the others are none."""
     result = result_of(run, tmp_path, INVENTING, *options)
     assert (result["outcome"], result["fails"]) == (outcome, outcome == "silently-wrong")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("--contains", "Paris"), ("--equals-clean",)], ids=["-", "has", "is"])
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [
+        ("print('Error:', repr(refusal))", "reported"),
+        ('print(\'{"error": {"status": 503}}\')', "reported"),
+        ("print('failed:', refusal, file=sys.stderr)", "reported"),
+        ("print('# Capitals'); print('failed:', refusal, file=sys.stderr)", "reported"),
+        ("print('It is London.')", "silently-wrong"),
+        ('print(\'{"error": null, "answer": "London"}\')', "silently-wrong"),
+        ("print('It is London.'); print('retry failed', file=sys.stderr)", "silently-wrong"),
+        ("print('{', '  \"error\": null,', '  \"answer\": \"London\"', '}', sep=chr(10))", "silently-wrong"),
+        ("pass", "silently-wrong"),
+        ("print('ready', file=sys.stderr)", "silently-wrong"),
+    ],
+)
+def test_a_failure_that_is_told_is_reported(run, tmp_path, last, outcome, options):
+    """A report is one with any oracle, on stdout or alone on stderr; what reports nothing is none with any."""
+    (tmp_path / "always.yaml").write_text("description: x\nrules: [{refuse: 503}]\n")
+    code = (
+        f"print('ready', file=sys.stderr)\ntry:\n    answer = {PARIS}\n    print('# Capitals')\n    print(answer)"
+    )
+    code += f"\nexcept SystemExit as refusal:\n    {last}"
+    result = result_of(run, tmp_path, code, "--scenario", "always.yaml", *options)
+    assert (result["outcome"], result["fails"]) == (outcome, outcome == "silently-wrong"), result["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [("print('Error: no text')", "reported"), ("print('Try again in London')", "silently-wrong")],
+)
+def test_an_answer_that_cannot_be_used_may_be_reported(run, tmp_path, last, outcome):
+    """The client got something that a fault had marred: to say so is no regular answer, other words are none."""
+    (tmp_path / "marred.yaml").write_text("description: x\nrules: [{faults: [content-empty]}]\n")
+    code = f"answer = {PARIS}\nif answer:\n    print(answer)\nelse:\n    {last}"
+    result = result_of(run, tmp_path, code, "--scenario", "marred.yaml", "--contains", "Paris")
+    assert (result["outcome"], result["fails"]) == (outcome, outcome == "silently-wrong"), result["reason"]
 
 
 @pytest.mark.slow

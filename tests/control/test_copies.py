@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from httpx2 import RequestError
 
-from engy_mock import EngyMock, ToolCall
+from engy_mock import EngyMock, ToolCall, Usage
 from engy_mock.cli import main
 from engy_mock.scripting.library import Library
 from engy_mock.serving.copying.literals import literal
+from engy_mock.serving.copying.losses import error_of, headers_of
 from engy_mock.serving.copying.written import Unreadable, read_fault
 from tests.control.conftest import Caller
 
@@ -114,7 +115,9 @@ def test_all_copied_tests_pass(various, pytester):
 
 def test_copied_scenarios_are_good(various, tmp_path, capsys):
     _, found = various
-    check_scenarios(tmp_path, [one["scenario"] for _, one in found], capsys)
+    made = [(entry, one["scenario"]) for entry, one in found]
+    assert [entry.path for entry, text in made if text is None] == ["/v1/nowhere"]
+    check_scenarios(tmp_path, [text for _, text in made if text is not None], capsys)
 
 
 def test_copied_commands_do_the_same_again(various):
@@ -147,6 +150,151 @@ def test_a_copied_rule_does_the_same_again(various):
         assert (again.status, again.text, again.faults) == (entry.status, entry.text, entry.faults)
         checked += 1
     assert checked > 8
+
+
+def asked(text, **more):
+    return {"model": "glm-5.2", "messages": [{"role": "user", "content": text}], **more}
+
+
+def told(entry):
+    """What a client can see of an answer, without what is of one exchange alone."""
+    said = entry.generation
+    choices = [] if said is None else said.choices
+    return (
+        (entry.status, entry.error, headers_of(entry), error_of(entry)),
+        None if said is None else said.usage,
+        [(choice.whole_text, choice.whole_reasoning, choice.finish_reason) for choice in choices],
+        [[(call.name, call.arguments) for call in choice.tool_calls] for choice in choices],
+        [[call.id for call in choice.tool_calls if call.id == "mine"] for choice in choices],
+    )
+
+
+COUNTED = Usage(prompt_tokens=1000, completion_tokens=3, cached_tokens=9)
+WORDED = {
+    "hinted": lambda rule: rule.refuse(429, retry_after=30),
+    "dated": lambda rule: rule.refuse(503, retry_after="Fri, 01 Jan 2027 00:00:00 GMT"),
+    "broken": lambda rule: rule.refuse(429, retry_after=1.5, headers={"X-Odd": "a: b # c"}, type="t", code="c"),
+    "blamed": lambda rule: rule.refuse(400, "no\n# 'way'", param="messages", code=""),
+    "counted": lambda rule: rule.reply("a", usage=COUNTED),
+    "called": lambda rule: rule.reply(tool_calls=[ToolCall("get_weather", call_id="mine")], usage=COUNTED),
+    "ended": lambda rule: rule.reply("one two", finish_reason="length"),
+    "cut": lambda rule: rule.refuse(503, headers={"X-Odd": "1"}, delay=2.0),
+}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["hurried", "unhurried"])
+def worded(request):
+    """Answers with every part that a rule can word, and their copies."""
+    engy = EngyMock(control=True)
+    engy.settings.hurries_retries = request.param
+    for word, dictate in WORDED.items():
+        dictate(engy.when(says=word))
+        send(engy, "/v1/chat/completions", asked(word))
+    send(engy, "/v1/messages", asked("hinted", max_tokens=9))
+    send(engy, "/v1/messages", asked("hello", max_tokens=60, stop_sequences=["e"]))
+    for _ in range(2):
+        send(engy, "/v1/chat/completions", asked("the same once more " * 30, max_tokens=4))
+    send(engy, "/v1/completions", {"model": "glm-5.2", "prompt": ["The sea", "A bridge"], "max_tokens": 5})
+    send(engy, "/v1/chat/completions", asked("x", n=3, temperature=1))
+    return list(zip(engy.journal, copies(engy), strict=True))
+
+
+def test_a_copied_rule_leaves_nothing_out(worded):
+    """Hints, headers, type and code, counts, ids of calls, several texts: another mock says all of it again."""
+    for entry, one in worded:
+        other = Caller(EngyMock(control=True))
+        other("PUT", "scenarios/copied", {"text": one["scenario"]})
+        send(other.engy, entry.path, entry.body)
+        assert told(other.engy.journal.last) == told(entry)
+        assert "Not copied" not in one["scenario"]
+
+
+@pytest.mark.slow
+def test_copied_tests_leave_nothing_out(worded, pytester):
+    """Or they say what it is: tokens that were known from the cache."""
+    texts = [one["pytest"] for _, one in worded]
+    assert [entry.number for (entry, _), text in zip(worded, texts, strict=True) if "Not copied" in text] == [11]
+    assert "    # Not copied: the counts of tokens.\n" in texts[11]
+    assert 'refuse(429, "capacity is exhausted", retry_after=30)' in texts[0]
+    check_tests(pytester, texts)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/v1/models", None),
+        (
+            "POST",
+            "/v1/messages/count_tokens",
+            {"model": "glm-5.2", "messages": [{"role": "user", "content": "x"}]},
+        ),
+        ("GET", "/v5/models", None),
+        ("GET", "/v5/chat/completions/models", None),
+        ("POST", "/v5/models", {"name": "mine", "model_vendor": "openai", "model_type": "chat_completion"}),
+        ("GET", "/v5/models/nobody", None),
+    ],
+)
+def test_what_no_model_says_is_copied(method, path, body):
+    """The rule leaves it to the service, which says the same again."""
+    bodies = []
+    engy, other = EngyMock(control=True), EngyMock(control=True, seed=0)
+    for one in (engy, other):
+        with one.http_client() as client:
+            headers = {"x-api-key": one.api_key}
+            bodies.append(client.request(method, path, json=body, headers=headers).json())
+        if one is engy:
+            [copy] = copies(engy)
+            assert copy["complaint"] is None
+            Caller(other)("PUT", "scenarios/copied", {"text": copy["scenario"]})
+    assert bodies[0] == bodies[1]
+    assert other.journal.last.rule == "scenario copied, rule 1" or engy.journal.last.status == 404
+
+
+def test_what_no_rule_can_do_is_no_scenario():
+    """It says why: never is it another answer than it was."""
+    engy = EngyMock(control=True)
+    engy.when(says="odd").reply("one two", faults=[Odd()])
+    send(engy, "/v1/nowhere", {})
+    record = {"name": "mine", "model_vendor": "openai", "model_type": "chat_completion"}
+    send(engy, "/v5/models", record)
+    with engy.http_client() as client:
+        headers = {"x-api-key": engy.api_key}
+        records = client.get("/v5/models", headers=headers).json()
+        client.get(f"/v5/models/{records['items'][-1]['id']}", headers=headers)
+    send(engy, "/v1/chat/completions", asked("odd"))
+    path, _, _, known, odd = copies(engy)
+    assert path["scenario"] is None
+    assert "before any rule is asked" in path["complaint"]
+    assert known["scenario"] is None
+    assert "of what it knew by then" in known["complaint"]
+    assert "# Not copied: status 200.\n" in known["pytest"]
+    assert "status ==" not in known["pytest"]
+    assert "# Not copied: fault " in odd["scenario"]
+    assert "# Not copied: fault " in odd["pytest"]
+
+
+class Odd:
+    """A fault of a test's own, which no text can bring back."""
+
+    def __call__(self, events):
+        yield from events
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("body", [b"", b'{"a": 1}'])
+def test_commands_of_all_methods_come_to_an_end(method, body):
+    """A head promises a body that does not come: `curl -X HEAD` would wait for it."""
+    engy = EngyMock(control=True)
+    with engy:
+        with engy.http_client() as client:
+            headers = {"content-type": "application/json"} if body else {}
+            client.request(method, "/v1/models", content=body, headers=headers)
+        [one] = copies(engy)
+        command = one["curl"].replace("http://127.0.0.1:0", engy.origin)
+        subprocess.run(["sh"], input=command, text=True, capture_output=True, timeout=30, check=True)
+    first, again = engy.journal
+    assert (first.method, first.body) == (again.method, again.body) == (method, body)
+    assert first.status == again.status
 
 
 def test_a_body_that_was_cut_is_not_copied():

@@ -40,8 +40,9 @@ def feed(running):
     with httpx2.Client(base_url=running.origin, headers=CONTROL, trust_env=False, timeout=10) as client:
         opened = []
 
-        def open_feed(query=""):
-            stream = client.stream("GET", f"/_mock/feed{query}", headers={"user-agent": "python"})
+        def open_feed(query="", **headers):
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            stream = client.stream("GET", f"/_mock/feed{query}", headers={"user-agent": "python", **named})
             response = stream.__enter__()
             opened.append(stream)
             assert response.status_code == 200
@@ -96,6 +97,43 @@ def test_a_reset_is_told_and_breaks_no_feed(running, feed):
     ask.chat("two")
     name, told = events.next()
     assert (name, told["number"], told["asked"]) == ("exchange", 0, "two")
+
+
+def test_a_reader_that_comes_back_goes_on_where_it_was(running, feed):
+    """By the id of the last event, as browsers send it; that of a query is older then."""
+    ask = Caller(running)
+    for text in ("one", "two", "three"):
+        ask.chat(text)
+    for query in ("", "?after=-1"):
+        name, told = feed(query, Last_Event_ID="0").next()
+        assert (name, told["asked"]) == ("exchange", "two")
+
+
+@pytest.mark.parametrize("came_by", [{"query": "?after=50"}, {"Last_Event_ID": "50"}])
+def test_a_number_of_another_journal_begins_anew(running, feed, came_by):
+    """After a restart or a reset numbers begin at 0: what was seen before is told to be gone, the rest is told."""
+    ask = Caller(running)
+    ask.chat("there")
+    events = feed(**came_by)
+    assert events.next() == ("reset", {})
+    assert events.next()[1]["asked"] == "there"
+    ask.chat("new")
+    name, told = events.next()
+    assert (name, told["number"], told["asked"]) == ("exchange", 1, "new")
+
+
+def test_a_number_of_this_journal_is_no_reason_to_begin_anew(running, feed):
+    ask = Caller(running)
+    ask.chat("there")
+    events = feed("?after=0")
+    ask.chat("new")
+    assert events.next()[1]["asked"] == "new"
+
+
+def test_what_is_no_number_of_an_exchange_is_refused(ask):
+    for name, number in (("Last-Event-ID", "x"), ("Last-Event-ID", "-2"), ("Last-Event-ID", "1_0")):
+        said = ask("GET", "feed", status=400, **{name: number})["error"]["message"]
+        assert said == f"Last-Event-ID is the number of an exchange, not {number}"
 
 
 def test_a_reset_over_a_socket_breaks_off_the_others_alone(running):

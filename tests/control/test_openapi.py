@@ -1,5 +1,6 @@
 """The OpenAPI document is valid, has every route, and is kept to."""
 
+import re
 from typing import get_type_hints
 
 import pytest
@@ -57,6 +58,62 @@ def test_answers_are_as_described(ask, document):
             Draft202012Validator(schema).validate(ask("GET", path))
             checked += 1
     assert checked == len([row for row in OPERATIONS if row.method == "GET" and row.gives is not None]) > 8
+
+
+NAMES = {"accounts/{name}": "default", "models/{name}": "glm-5.2", "scenarios/{name}": "phases"}
+NEEDED = {
+    "rules": {"rules": [{"reply": "x"}]},
+    "plan": {"path": "/v1/models"},
+    "models/{name}": {"is_available": True},
+}
+VALUES = (
+    None,
+    True,
+    -1,
+    5,
+    1.5,
+    "5",
+    "yes",
+    "",
+    [],
+    [True],
+    ["5"],
+    {},
+    {"5": "5"},
+    {"5": True},
+    {"x": {"y": None}},
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "row", [row for row in OPERATIONS if row.takes], ids=lambda row: f"{row.method} {row.path}"
+)
+def test_what_the_document_forbids_is_refused(ask, document, row):
+    """Field by field, each value of each kind: by its name and its value, and nothing becomes another thing."""
+    content = document["paths"][row.full_path][row.method.lower()]["requestBody"]["content"]
+    schema = {**content["application/json"]["schema"], "components": document["components"]}
+    validator = Draft202012Validator(schema)
+    before = ask("GET", "settings"), ask("GET", "accounts"), ask("GET", "clock"), ask("GET", "models")
+    refused = 0
+    for name in row.takes.model_fields:
+        for value in VALUES:
+            body = {**NEEDED.get(row.path, {}), name: value}
+            if validator.is_valid(body):
+                continue
+            path = row.path.replace("{name}", NAMES.get(row.path, ""))
+            error = ask(row.method, path, body, status=400)["error"]
+            assert error["param"].partition(".")[0] == name
+            assert re.search(", not |extra inputs|field required|unexpected keyword", error["message"])
+            refused += 1
+    assert refused > 5 * len(row.takes.model_fields)
+    assert before == (ask("GET", "settings"), ask("GET", "accounts"), ask("GET", "clock"), ask("GET", "models"))
+
+
+def test_whole_numbers_may_be_written_as_fractions(ask):
+    """JSON Schema takes 5.0 for an integer."""
+    assert ask("PATCH", "accounts/default", {"balance_micro": 5.0})["balance_micro"] == 5
+    assert ask("PATCH", "settings", {"capacity": 3.0})["capacity"] == 3
 
 
 def test_requests_have_the_fields_that_are_read(document):

@@ -1,15 +1,15 @@
 """The doors stand before a gateway that says what the test dictates."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import cast
 
 import pytest
 
 from engy_mock import EngyMock
+from tests import waiting
 from tests.doors import pretend
-from tests.doors.raw import PATIENCE, Raw
+from tests.doors.raw import Raw
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -41,11 +41,4 @@ def raw(mock: EngyMock) -> Iterator[Raw]:
 @pytest.fixture
 def until() -> Until:
     """Wait until a claim holds."""
-
-    def wait(claim: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not claim():
-            assert time.monotonic() < end, "it never came true"
-            time.sleep(0.005)
-
-    return wait
+    return waiting.until

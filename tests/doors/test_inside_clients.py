@@ -139,6 +139,8 @@ async def _seen(session, path="/v1/x"):
         return type(error), body
 
 
+SHORT: tuple[Step, ...] = (Begin(Head(200, (*SSE, ("Content-Length", "999")))), PIECE, PIECE, End())
+
 ENDS: dict[str, tuple[Step, ...]] = {
     "whole": (whole(b"hello"),),
     "large": (whole(b"x" * 1_000_000),),
@@ -147,6 +149,8 @@ ENDS: dict[str, tuple[Step, ...]] = {
     "reset before the head": (Close(abrupt=True),),
     "reset": (BEGIN, PIECE, Close(abrupt=True)),
     "cut": (BEGIN, PIECE, Close()),
+    "too short": SHORT,
+    "too short a whole": (whole(b"hello", headers=(("Content-Length", "9"),)),),
     "empty reply": (Close(),),
     "garbage": (Unframed(b"SSH-2.0-x\r\n"), Close()),
     "stall": (BEGIN, PIECE, Wait(math.inf)),
@@ -154,9 +158,10 @@ ENDS: dict[str, tuple[Step, ...]] = {
 """No bad chunk: if it comes in a packet of its own, aiohttp 3.14.5 waits for ever, on any socket."""
 
 
-@pytest.mark.slow
 @LOOPS
-@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize(
+    "ends", [end if end == "too short" else pytest.param(end, marks=pytest.mark.slow) for end in ENDS]
+)
 def test_a_session_of_aiohttp_hears_the_same(ends, loop_factory):
     """Over the connection in memory as over a socket, on every kind of loop, and it leaves nothing behind."""
     steps = ENDS[ends]

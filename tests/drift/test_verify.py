@@ -14,6 +14,7 @@ from engy_mock.drift.checks import CHECKS
 from engy_mock.drift.cost import Tariff
 from engy_mock.drift.shape import differences, shape_of
 from engy_mock.drift.survey import begun
+from engy_mock.model.cards import CARDS
 from engy_mock.vocabulary.errors import MockError
 
 
@@ -211,9 +212,34 @@ def test_the_limit_is_kept(engy, capsys):
     assert "the limit would be passed" in found["a tool that must be called"]["skipped"]
     code, found, document = told(engy, capsys, "--limit-micro", "0")
     assert (code, document["spent_micro"]) == (2, 0)
-    assert {name for name, one in found.items() if one["skipped"]} == {
-        check.name for check in CHECKS if check.is_paid
-    }
+    asked = [check for check in CHECKS if not found[check.name]["skipped"]]
+    assert all(is_free_anywhere(check) for check in asked)
+    assert len(asked) == sum(map(is_free_anywhere, CHECKS))
+
+
+def is_free_anywhere(check):
+    """Whether no server at all can charge for it: nothing is asked of a model, or by nobody."""
+    names_no_model = not isinstance(check.body, dict) or "model" not in check.body
+    return names_no_model or check.key != "good" or check.name in FREE
+
+
+@pytest.mark.parametrize("model", ["kimi-k3", "qwen3.6-35b-a3b"])
+def test_nothing_is_spent_with_nothing_to_spend(engy, capsys, model):
+    """Of a model that accepts what others refuse, too, nothing is asked that it would charge for (E-89)."""
+    assert main(["verify", "--base-url", engy.base_url, "--key-env", "REAL_KEY", "--limit-micro", "0"]) == 2
+    capsys.readouterr()
+    code, found, document = told(engy, capsys, "--limit-micro", "0", "--model", model)
+    assert (code, document["spent_micro"], engy.accounts.default.charged_micro) == (2, 0, 0)
+    assert found["temperature of 3"]["skipped"]
+
+
+def test_what_a_model_accepts_belongs_to_the_estimate():
+    """A temperature that is refused by others costs as much as any other answer of kimi-k3 (E-49, E-89)."""
+    survey = begun(Odd(Answer(status=400)), "key", "kimi-k3", 10**6)
+    paid = sum([survey.cost_of(check) for check in CHECKS if check.is_paid])
+    accepted = [check for check in CHECKS if check.name in ("temperature of 3", "top_p of 2")]
+    assert survey.estimate_micro == paid + sum(map(survey.cost_of, accepted))
+    assert all(survey.cost_of(check) > 100 for check in accepted)
 
 
 DEAR = """
@@ -278,6 +304,8 @@ def test_what_a_request_costs_at_most():
     assert TARIFF.most(10, {"model": "x", "max_output_tokens": 4, "prompt": ["a", "b"]}) == 30 + 24
     assert TARIFF.most(10, {"model": "x"}) == 30 + 3000
     assert TARIFF.most(10, {"previous": "x"}) == 0
+    assert TARIFF.most(10, {"model": "x", "max_tokens": 0}) == 30 + 3000
+    assert TARIFF.most(10, {"model": "x", "max_tokens": 0, "max_completion_tokens": 4}) == 30 + 12
 
 
 class Generous:
@@ -303,6 +331,45 @@ def test_a_server_that_charges_for_what_it_should_refuse():
     results = list(survey.results())
     assert (survey.spent_micro, server.charged_micro) == (36, 36)
     assert sum(one.skipped is not None for one in results) > len(CHECKS) // 2
+
+
+class Lenient:
+    """A server that answers whatever asks a model with a good key, at the greatest length that it may have."""
+
+    def __init__(self, prices, longest):
+        self.charged_micro = 0
+        self.prices, self.longest = prices, longest
+
+    def ask(self, method, path, headers, body):
+        shown = " ".join(headers.get(name, "") for name in ("authorization", "x-api-key"))
+        try:
+            said = json.loads(body)
+        except ValueError:
+            said = None
+        if (
+            path.endswith("count_tokens")
+            or "good key" not in shown
+            or not isinstance(said, dict)
+            or "model" not in said
+        ):
+            return Answer(status=400, headers={"content-type": "application/json"}, body=b"{}")
+        bounds = [said.get(name) for name in ("max_completion_tokens", "max_tokens", "max_output_tokens")]
+        made = next((bound for bound in bounds if bound), self.longest)
+        made *= len(said["prompt"]) if isinstance(said.get("prompt"), list) else 1
+        self.charged_micro += int(len(body) * self.prices.input + made * self.prices.output)
+        return Answer(status=200, headers={"content-type": "application/json"}, body=b"{}")
+
+
+@pytest.mark.parametrize("limit", [0, 60, 500, 6000])
+def test_the_limit_is_kept_by_what_answers_everything(limit):
+    """What a request can cost that should be refused counts before it is sent."""
+    card = next(card for card in CARDS if card.id == "deepseek-v4.1-flash")
+    server = Lenient(card.prices, card.max_output)
+    survey = begun(server, "good key", card.id, limit)
+    results = list(survey.results())
+    assert server.charged_micro <= survey.spent_micro <= limit
+    assert all(one.skipped is None for one in results if is_free_anywhere(one.check))
+    assert any(one.skipped for one in results) is (limit < 6000)
 
 
 def test_nothing_is_spent_without_consent(engy, capsys, monkeypatch):
@@ -355,7 +422,7 @@ def test_another_model_and_its_price(engy, capsys):
     """The estimate is made of the prices that the server tells."""
     code, _, cheap = told(engy, capsys)
     assert code == 0
-    code, found, dear = told(engy, capsys, "--model", "glm-5.2", "--limit-micro", "5000")
+    code, found, dear = told(engy, capsys, "--model", "glm-5.2", "--limit-micro", "60000")
     assert {name: one["differences"] for name, one in found.items() if one["differences"]} == {}
     assert dear["estimate_micro"] > 5 * cheap["estimate_micro"]
     assert code == 0

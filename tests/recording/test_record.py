@@ -4,7 +4,6 @@ import gzip
 import json
 import socket
 import stat
-import threading
 import zlib
 from typing import Any
 
@@ -21,6 +20,7 @@ from engy_mock.serving.unpacking import Unpacking
 from engy_mock.serving.upstream import returned
 from engy_mock.vocabulary.errors import MockError
 from tests.doors.raw import PATIENCE, Raw, request
+from tests.waiting import until
 
 HELLO: Any = [{"role": "user", "content": "What is the capital of France?"}]
 CHAT: Any = {"model": "glm-5.2", "messages": HELLO}
@@ -144,20 +144,10 @@ def test_a_client_that_leaves_is_recorded_as_one(service, recorder):
     with Raw(recorder.port) as raw:
         raw.send(request("/v1/chat/completions", json.dumps({**CHAT, "stream": True}).encode()))
         raw.read_until(b"two")
-    wait_for(lambda: recorder.tape.count == 1)
+    until(lambda: recorder.tape.count == 1)
     (exchange,) = recorder.cassette.exchanges
     assert (exchange.answer.ending, exchange.answer.said["text"]) == ("left", "one two")
-    wait_for(lambda: service.journal.last.client_left)
-
-
-def wait_for(claim):
-    """Wait until something is true that no event tells."""
-    pause = threading.Event()
-    for _ in range(int(PATIENCE / 0.01)):
-        if claim():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it never came true")
+    until(lambda: service.journal.last.client_left)
 
 
 def test_streams_are_passed_on_as_they_come(service, recorder):

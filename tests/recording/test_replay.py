@@ -176,6 +176,50 @@ def test_rules_stand_before_a_cassette(played, engy_factory):
     assert post(Address(engy), *POSTS["chat"]).content == heard[0][1].content
 
 
+def asked(engy):
+    """The answer to a chat that is never the service's own refusal."""
+    return post(Address(engy), *POSTS["chat"], authorization=f"Bearer {engy.api_key}")
+
+
+def is_of_rule(answer):
+    """Whether it is a refusal, or says "x"."""
+    return answer.status_code != 200 or answer.json()["choices"][0]["message"]["content"] == "x"
+
+
+@pytest.mark.parametrize("manner", ["strict", "lenient"])
+@pytest.mark.parametrize(
+    ("write", "statuses"),
+    [
+        (lambda engy: engy.when(at=[2]).refuse(400), [200, 400, 200]),
+        (lambda engy: engy.when(at=[2]).reply("x"), [200, 200, 200]),
+        (lambda engy: engy.when().refuse(400, rate=1e-9), [200, 200]),
+        (lambda engy: engy.when().refuse(400, rate=0), [200, 200]),
+        (lambda engy: engy.when(says="France", at=[1, 3]).refuse(400, times=1), [400, 200, 200]),
+    ],
+)
+def test_a_rule_that_does_not_fire_hides_nothing(played, engy_factory, manner, write, statuses):
+    """Where `at` or `rate` spares a request, it gets what was recorded, as with no rule."""
+    path, heard = played
+    engy = engy_factory(cassette=path, replay=manner)
+    write(engy)
+    answers = [asked(engy) for _ in statuses]
+    assert [answer.status_code for answer in answers] == statuses
+    recorded = [answer.content for name, answer in heard if name == "chat"]
+    assert [answer.content for answer in answers if not is_of_rule(answer)] == recorded
+
+
+def test_a_rate_takes_its_share_and_leaves_the_rest_to_the_cassette(played, engy_factory):
+    """The same requests meet the rule with a cassette as without."""
+    path, _ = played
+    met = []
+    for words in ({"cassette": path, "replay": "lenient"}, {}):
+        engy = engy_factory(**words)
+        engy.when().refuse(400, rate=0.3)
+        met.append([asked(engy).status_code for _ in range(12)])
+    assert met[0] == met[1]
+    assert {200, 400} == set(met[0])
+
+
 def pieces(client):
     stream = client.chat.completions.create(**CHAT, stream=True)
     return [choice.delta.content for chunk in stream for choice in chunk.choices if choice.delta.content]

@@ -129,6 +129,14 @@ CONTRADICTIONS = [
     ({"endpoint": "models", "says": "x"}, "says= looks at what a model is asked"),
     ({"endpoint": "records", "model": "glm-5.2"}, "model= looks at what a model is asked"),
     ({"refused": 401, "offers": "x"}, "which calls with refused=401 do not show"),
+    ({"endpoint": "completions", "offers": "x"}, "offers= looks at conversations"),
+    ({"endpoint": "completions", "system": "x"}, "system= looks at conversations"),
+    ({"endpoint": "inference", "tool_result": True}, "tool_result= looks at conversations"),
+    ({"endpoint": "records", "stream": True}, "stream=True is for answers of a model"),
+    ({"field": {"a": {1}}}, "field= takes values of JSON, and no request has {1} for 'a'"),
+    ({"field": {"a.b": [1, {"c": float("nan")}]}}, "no request has nan for 'a.b'"),
+    ({"field": {"a": (1, 2)}}, "no request has (1, 2) for 'a'"),
+    ({"key": "a\nb"}, "key= takes a text on one line"),
     ({"endpoint": "messages", "surface": "v5"}, "endpoint='messages' is on surface v1 alone, not on v5"),
 ]
 
@@ -141,6 +149,61 @@ def test_contradictions(engy: EngyMock, words: Any, said: str):
     assert said in str(caught.value)
     with pytest.raises(MockError, match="a function looks at what a model is asked"):
         engy.when(lambda request: True, endpoint="models")
+
+
+def test_more_answers_than_requests(engy: EngyMock):
+    """An answer that no request can get any more is refused when the rule is written."""
+    engy.reset()
+    with pytest.raises(MockError, match="2 answers, but times=1: the last one can never be given"):
+        engy.when().reply(["a", "b"], times=1)
+    with pytest.raises(MockError, match="3 answers, but at has 2"):
+        engy.when(at=[1, 5]).reply(["a", "b", "c"])
+    engy.when(at=[1, 5]).reply(["a", "b"])
+
+
+def test_log_probabilities_that_nobody_sees(engy: EngyMock):
+    """Values for tokens that are not said, or to requests that ask for none, are told."""
+    engy.reset()
+    engy.when().reply("one two", logprobs={"one": -7.5, "zz": -1.0})
+    assert asked(engy, "chat")[1].not_applied == ("reply logprobs 'zz'",)
+    call = Call(
+        method="POST",
+        path=PATHS["chat"],
+        headers={"authorization": f"Bearer {engy.api_key}", "content-type": "application/json"},
+        body=json.write(body_for("chat", stream=False)),
+    )
+    tuple(engy.gateway.answer(call))
+    assert engy.journal.last.not_applied == ("reply logprobs",)
+
+
+def test_broken_arguments_where_an_object_is_told(engy: EngyMock):
+    """A whole message shows arguments as an object: a text that is none cannot be seen there."""
+    engy.reset()
+    engy.when().reply(tool_calls=[ToolCall("get_weather", arguments='{"city": "Par')])
+    body, entry = asked(engy, "messages")
+    assert b'"input":{}' in body
+    assert entry.not_applied == ("reply tool_calls get_weather arguments",)
+    body, entry = asked(engy, "chat")
+    assert b'{\\"city\\": \\"Par' in body
+    assert entry.not_applied == ()
+
+
+@pytest.mark.parametrize("kind", ["logprob-top-count", "zero-width-token"])
+def test_other_words_that_nobody_sees(engy: EngyMock, kind: str):
+    """A fault whose words do not show in what is told has changed nothing, whatever the model would say."""
+    engy.reset()
+    engy.when().reply("one two")
+    body = {"model": "glm-5.2", "prompt": ["a", "b"], "logprobs": 2, "max_tokens": 9}
+    headers = {"authorization": f"Bearer {engy.api_key}", "content-type": "application/json"}
+    call = Call(method="POST", path=PATHS["completions"], headers=headers, body=json.write(body))
+    (plain,) = engy.gateway.answer(call)
+    engy.reset()
+    engy.when().reply("one two", faults=[kind])
+    (marred,) = engy.gateway.answer(call)
+    assert isinstance(plain, Whole)
+    assert isinstance(marred, Whole)
+    assert engy.journal.last.not_applied == (() if plain.body != marred.body else (kind,))
+    assert engy.journal.last.faults == ((kind,) if plain.body != marred.body else ())
 
 
 @pytest.mark.parametrize("endpoint", PAGES)

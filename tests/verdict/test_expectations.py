@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engy_mock import MockError, ToolCall, UnmetExpectation
+from engy_mock.books.entry import Entry
 from engy_mock.books.journal import ELSEWHERE, FIELDS
 from engy_mock.scripting.matchers import MATCHERS
 from tests.scripting.captured import ask
@@ -144,6 +145,50 @@ def test_strict_refuses_what_no_rule_answers(engy_factory):
     assert "when(says='France'): last user turn lacks 'France'" in str(defect)
     assert "Spain" in str(defect)
     engy.gateway.defects.clear()
+
+
+FLAKY = """
+description: A phase with an answer, and one without.
+phases:
+  - {name: calm, until: {requests: 1}, next: crlf, rules: [{reply: Hello.}]}
+  - {name: crlf, rules: [{faults: [crlf]}]}
+"""
+
+
+def test_strict_says_what_there_is_where_nothing_answers(engy_factory, tmp_path):
+    """Rules that bring faults, and scenarios without answers, are there all the same."""
+    (tmp_path / "flaky.yaml").write_text(FLAKY, "utf-8")
+    engy = engy_factory(strict=True, scenario_folders=tmp_path)
+
+    def said():
+        turn(engy, "Spain")
+        return str(engy.gateway.defects.pop()).partition("'Spain'")[2].lstrip(":\n ")
+
+    assert said() == "there are no rules"
+    engy.when(says="France").faults("crlf")
+    assert said() == "1 rule brings faults, none answers"
+    engy.scenario("flaky")
+    assert turn(engy, "Spain").status == 200
+    assert said() == ("2 rules bring faults, none answers; scenario flaky has no answers in its phase 'crlf'")
+    engy.when(says="France").reply("Paris.")
+    assert said() == "the nearest:\n  when(says='France'): last user turn lacks 'France'"
+
+
+def test_what_stands_in_no_journal_has_no_number(engy_factory, caplog):
+    """What strict says is said before the exchange is written down: it names no number."""
+    engy = engy_factory(strict=True)
+    engy.when(says="France").reply("Paris.")
+    turn(engy, "France")
+    seen = turn(engy, "Spain")
+    entry = engy.journal.last
+    asked = "no rule answers POST /v1/chat/completions glm-5.2 'Spain' the nearest:"
+    assert asked in json.loads(seen.body)["error"]["message"]
+    assert asked in caplog.text
+    assert asked in entry.error
+    assert "no rule answers POST /v1/chat/completions  glm-5.2  'Spain'\n" in str(engy.gateway.defects.pop())
+    assert str(entry).startswith("1. POST /v1/chat/completions  glm-5.2  'Spain'  -> 500")
+    lonely = Entry(method="GET", path="/v1/models", body=b"", request_id="x", status=200)
+    assert str(lonely) == "GET /v1/models  -> 200"
 
 
 def test_the_journal_reads_well(engy):

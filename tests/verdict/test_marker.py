@@ -1,5 +1,6 @@
 """Marker, options and further fixtures of the plugin, in runs of pytest of its own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -127,8 +128,131 @@ def test_fails_by_itself(engy_factory):
     )
     result.assert_outcomes(passed=6, failed=1, errors=3)
     for country in ("France", "Spain", "Italy"):
-        result.stdout.fnmatch_lines([f"*UnmetExpectation: when(says='{country}') was never used"])
+        result.stdout.fnmatch_lines([f"E *when(says='{country}') was never used"])
     result.stdout.no_fnmatch_line("*Peru*never used*")
+
+
+def test_the_journal_stands_beside_all_that_fails(run):
+    """Whether a test fails while it is set up, by itself or at its end; with all that is wrong, mock by mock."""
+    result = run(
+        """
+@pytest.fixture
+def warm(engy):
+    call(engy, "while it is set up")
+    raise RuntimeError("cold")
+
+def test_set_up(warm):
+    pass
+
+@pytest.mark.engy(strict=True)
+def test_strict(engy):
+    call(engy, "swallowed")
+
+def test_bug(engy):
+    engy.when().reply(lambda request: 1 / 0)
+    call(engy, "by zero")
+
+@pytest.mark.engy(verify=True, verdict="error")
+def test_both(engy):
+    engy.when(says="never").reply("x")
+    engy.when().refuse(401, times=1)
+    call(engy, "once"), call(engy, "once")
+
+def test_long(engy):
+    for number in range(50):
+        call(engy, f"question {number}.")
+    assert False
+
+def test_many(engy, engy_factory):
+    one, two = engy_factory(verify=True), engy_factory(verify=True, seed=2)
+    for name, mock in (("first", one), ("second", two)):
+        mock.when(says=name).reply("x")
+    call(engy, "to engy"), call(one, "to one"), call(two, "to two")
+
+def test_two_bugs(engy_factory):
+    for number in (1, 2):
+        mock = engy_factory()
+        mock.when().reply(lambda request: {}[f"bug {number}"])
+        call(mock)
+"""
+    )
+    result.assert_outcomes(passed=5, failed=1, errors=6)
+    text = result.stdout.str()
+    _, *parts = re.split(r"^_{3,} (?:ERROR at \w+ of )?(test_\w+) _{3,}$", text, flags=re.MULTILINE)
+    said = dict(zip(parts[::2], parts[1::2], strict=True))
+    heading = re.compile("^-+ engy_mock: what reached (.*?) -+$", re.MULTILINE)
+    for name, words in (
+        ("test_set_up", ["'while it is set up'", "RuntimeError: cold"]),
+        ("test_strict", ["'swallowed'", "no rule answers POST"]),
+        ("test_bug", ["'by zero'", "ZeroDivisionError"]),
+        (
+            "test_both",
+            ["when(says='never') was never used", "error retried-non-retryable (exchange 0, 1)", "1. POST"],
+        ),
+        ("test_long", ["(10 more before these", "10. POST", "'question 49.'"]),
+    ):
+        assert heading.findall(said[name]) == ["the mock"]
+        for word in words:
+            assert word in said[name]
+    assert "'question 9.'" not in said["test_long"]
+    names = ["engy, at http", "mock 1 of engy_factory, at http", "mock 2 of engy_factory, at http"]
+    found = heading.findall(said["test_many"])
+    assert [one.partition("://")[0] for one in found] == names
+    for number, name in ((1, "first"), (2, "second")):
+        told = rf"mock {number} of engy_factory, at \S+:\nE +when\(says='{name}'\) was never used"
+        assert re.search(told, said["test_many"])
+    told = r"KeyError: 'bug 1'\nE +mock 2 of engy_factory, at \S+: KeyError: 'bug 2'"
+    assert re.search(told, said["test_two_bugs"])
+
+
+def test_further_mocks_are_as_the_marker_says(run, pytester):
+    """What is said for all of a test holds for each of its mocks, unless the factory is told otherwise."""
+    pytester.mkdir("scenarios").joinpath("storm.yaml").write_text(STORM, "utf-8")
+    result = run(
+        """
+@pytest.mark.engy(strict=True, seed=7, settings={"capacity": 3}, clock="patient")
+def test_words(engy_factory):
+    engy = engy_factory()
+    assert (engy.gateway.seed, engy.settings.strict, engy.settings.capacity) == (7, True, 3)
+    assert type(engy.clock).__name__ == "PatientClock"
+    engy.reset()
+    assert engy.settings.strict
+    other = engy_factory(5, strict=False, settings={"capacity": 4})
+    assert (other.gateway.seed, other.settings.strict, other.settings.capacity) == (5, False, 4)
+    assert not engy_factory(settings={"strict": False}).settings.strict
+
+def test_options(engy_factory):
+    engy = engy_factory()
+    assert engy.gateway.seed == 11
+    assert [call(engy).status_code for _ in range(2)] == [503, 200]
+    assert call(engy_factory(scenario=())).status_code == 200
+
+@pytest.mark.engy(scenario="outage")
+def test_none_of_the_line(engy, engy_factory):
+    assert call(engy_factory()).status_code == 200
+    assert call(engy_factory(scenarios=["storm"])).status_code == 503
+
+@pytest.mark.engy(port=0, seed=3)
+def test_ports_are_not_shared(engy, engy_factory):
+    assert len({engy.port, engy_factory().port, engy_factory().port}) == 3
+
+@pytest.mark.engy(verdict="warning")
+def test_judged(engy_factory):
+    engy = engy_factory(scenario=())
+    engy.when().refuse(503)
+    call(engy)
+
+@pytest.mark.engy(verdict="warning")
+def test_not_judged(engy_factory):
+    engy = engy_factory(scenario=(), verdict="error")
+    engy.when().refuse(503)
+    call(engy)
+""",
+        "--engy-seed=11",
+        "--engy-scenario=storm",
+    )
+    result.assert_outcomes(passed=6, errors=1)
+    assert "warning gave-up (exchange 0)" in result.stdout.str()
 
 
 def test_strict_and_verify_fail_the_test(run):
@@ -152,7 +276,7 @@ def test_shown(engy):
     )
     result.assert_outcomes(passed=2, failed=1, errors=2)
     text = result.stdout.str()
-    assert "no rule answers 0. POST /v1/chat/completions" in text
+    assert "no rule answers POST /v1/chat/completions" in text
     assert "when(says='never') was never used" in text
     assert "engy_mock: what reached the mock" in text
     assert "'what was said'" in text

@@ -200,11 +200,39 @@ def test_made_up_answer(quiet, said):
 @pytest.mark.parametrize(
     "said",
     [
+        '{"error": null, "answer": "Paris"}',
+        '{"answer": "Paris", "error": ""}',
+        '{"answer": "Paris", "error": false, "retries": 2}',
+        '{"answer": "Paris", "errors": [], "error": {"code": null}}',
+        '[{"error": null}, {"answer": "Paris"}]',
+        "{'error': None, 'failed': False, 'answer': 'Paris'}",
+        "answer: Paris\nerror: null\nerrors: {}\n",
+        "Paris (errors=0)",
+        '"answer": "Paris",\n"error": {"code": null, "failure": []},',
+    ],
+)
+def test_an_error_that_is_none_reports_nothing(quiet, said):
+    """A place for an error in which there is none does not make an invented answer a report."""
+    quiet.when().refuse(402)
+    sent(quiet)
+    quiet.heard(said)
+    assert words(quiet) == ["made-up-answer"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "Sorry, no answer today.",
         "The model could not be reached.",
         "Upstream said 402",
         "Bitte später erneut versuchen.",
         "抱歉。请稍后再试。",
+        '{"error": {"status": 503}}',
+        '{"error": "none left", "answer": null}',
+        '{"answer": null, "success": false}',
+        '{"answer": "Sorry, no worker."}',
+        "{'error': 'busy', 'answer': None}",
+        "error: none of the workers is free",
     ],
 )
 def test_failures_told_in_own_words(quiet, said):
@@ -366,3 +394,12 @@ def test_an_oracle(quiet):
         ("silent-acceptance", "Paris is the answer to exchange 1")
     ]
     assert [group.outcome for group in verdict.groups] == ["answered", "silently-wrong"]
+
+
+def test_long_outputs_are_looked_at_in_no_time():
+    """Neither long words nor many empty values in each other are gone through again and again."""
+    from engy_mock.verdict.likeness import is_excuse
+
+    assert not is_excuse("x" * 200_000)
+    assert not is_excuse("{'a': " * 10_000)
+    assert not is_excuse("a: {" * 10_000 + "}" * 10_000)

@@ -150,3 +150,9 @@ def test_numbers_are_waived_where_the_model_sets_them(gateway: Gateway):
     (step,) = plain.answer(Call(method="POST", path="/v5/chat/completions", headers=HEADERS, body=body))
     assert isinstance(step, Whole)
     assert step.head.status == 422
+
+
+@pytest.mark.parametrize("name", [5, "", "/x", "openai/", "openai/a b", "openai/x\n", "a//b"])
+def test_names_that_no_request_could_have(name):
+    with pytest.raises(MockError, match="a model is called name or vendor/name"):
+        EngyMock().catalog.add_like(name, "glm-5.2")

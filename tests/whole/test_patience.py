@@ -1,18 +1,19 @@
 """Clocks that stand, and yet suit clients that wait: one goes along with them, one begins today."""
 
+import asyncio
 import time
 from typing import Any
 
 import httpx2
 import openai
 import pytest
-from openai import OpenAI
+from openai import AsyncOpenAI, OpenAI
 
 from engy_mock import EngyMock, MockError
 from engy_mock.faults import ColdStart, RetryAfter
-from engy_mock.gateway.patience import hint
-from engy_mock.vocabulary.clock import http_date
-from engy_mock.vocabulary.wire import Head
+from engy_mock.gateway.patience import Patience, hint
+from engy_mock.vocabulary.clock import PatientClock, http_date, monotonic
+from engy_mock.vocabulary.wire import Call, Head, Line
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello!"}]
 NOW = 1_800_000_000.0
@@ -63,9 +64,93 @@ def test_time_passes_whoever_refuses(trouble):
     assert engy.clock.now() > began
 
 
+@pytest.mark.parametrize("retries", [0, 2])
+@pytest.mark.parametrize("without_socket", [True, False])
+async def test_a_crowd_waits_for_nobody_but_itself(retries, without_socket):
+    """Many who ask the same at once are not one who comes again: only those who do are answered later."""
+    with EngyMock(clock="patient") as engy:
+        account, began = engy.account(requests_per_minute=5), engy.clock.now()
+        http = engy.async_http_client() if without_socket else None
+        async with AsyncOpenAI(
+            base_url=engy.base_url, api_key=account.key, max_retries=retries, http_client=http
+        ) as client:
+            asking = [
+                client.chat.completions.create(model="glm-5.2", messages=HELLO, max_tokens=3) for _ in range(20)
+            ]
+            answers = await asyncio.gather(*asking, return_exceptions=True)
+        answered = sum([not isinstance(answer, BaseException) for answer in answers])
+        minutes = (engy.clock.now() - began) / 60
+        # Some may have come for the second time before others came for the first.
+        assert (answered, minutes) == (5, 0) if retries == 0 else (answered >= 15 and minutes in (2, 3))
+
+
+class Door:
+    """Calls that come to a patient clock by themselves: `comes` says whether it has moved for one."""
+
+    def __init__(self):
+        self.clock = PatientClock()
+        self.patience = Patience(self.clock)
+
+    def comes(self, line=None, count=None):
+        headers = {} if count is None else {"x-stainless-retry-count": str(count)}
+        self.call = Call(method="POST", path="/v1/chat/completions", headers=headers, body=b"{}", line=line)
+        before = self.clock.now()
+        self.patience.came(self.call)
+        return self.clock.now() > before
+
+    def is_refused(self):
+        self.patience.told(self.call, Head(429, (("Retry-After", "10"),)))
+
+
+def line(closed=None):
+    return Line(monotonic(), closed)
+
+
+def test_who_says_how_often_is_taken_at_its_word():
+    """Only a second attempt comes behind a refusal of the first; a first one of many was never refused."""
+    door = Door()
+    for _ in range(3):
+        assert not door.comes(line(), count=0)
+        door.is_refused()
+    assert not door.comes(line(), count=2)
+    assert [door.comes(line(), count=1) for _ in range(4)] == [True, False, False, False]
+    door.is_refused()
+    assert door.comes(line(), count=2)
+    assert not door.comes(count=0)
+    door.is_refused()
+    assert not door.comes(count=0)
+
+
+def test_a_caller_of_its_own_loop_is_known_by_its_connection():
+    """An official client without retries of its own, in a loop that tries again: one connection, one caller."""
+    door, own = Door(), line()
+    assert not door.comes(own, count=0)
+    door.is_refused()
+    assert door.comes(own, count=0)
+    door.is_refused()
+    assert not door.comes(line(), count=0)
+    assert not door.comes(own, count=0)
+
+
+def test_plain_clients_are_known_by_their_connections():
+    """Who says nothing comes again on the same connection, or on a new one behind the end of the old one."""
+    door, own, early = Door(), line(), line()
+    assert not door.comes(own)
+    door.is_refused()
+    assert not door.comes(early), "it was there before the other one was refused"
+    assert not door.comes(line()), "the refused one's connection is still open"
+    assert door.comes(own)
+    door.is_refused()
+    own.closed = monotonic()
+    assert door.comes(line())
+    door.is_refused()
+    assert door.comes(own), "a pool may take any of its connections"
+    door.is_refused()
+    assert door.comes(None), "where connections are not known, whoever comes next"
+
+
 def test_a_rehearsal_moves_no_clock():
     from engy_mock.gateway.rehearsal import rehearse
-    from engy_mock.vocabulary.wire import Call
 
     engy = EngyMock(clock="patient")
     engy.when().refuse(503, retry_after=30)

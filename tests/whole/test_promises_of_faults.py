@@ -4,13 +4,13 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from engy_mock import EngyMock
 from tests.scripting.captured import ask
+from tests.waiting import until
 
 ROUTES = ("chat", "messages", "responses", "v5 completions")
 
@@ -96,27 +96,19 @@ def test_the_plan_stands_in_the_header_and_in_the_journal(engy):
     assert len(set(plans)) == 3
 
 
-def wait_for(is_so, seconds=20.0):
-    """Return when something has come true in another thread; fail if it never does."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.002)
-
-
 @pytest.mark.parametrize("kind", ["stall", "stall-with-comments"])
 def test_a_reset_ends_what_is_under_way(engy, kind):
     """D-10: after a reset the mock is healthy, and answers from before do not reach the new journal."""
     engy.when().faults({"kind": kind, "after": 2})
     with ThreadPoolExecutor(4) as callers:
         stalled = [callers.submit(ask, engy, text=f"number {number}") for number in range(4)]
-        wait_for(lambda: len(engy.journal) == 4 and all(entry.pieces_sent == 2 for entry in engy.journal))
+        until(lambda: len(engy.journal) == 4 and all(entry.pieces_sent == 2 for entry in engy.journal))
         old = engy.journal
         engy.reset()
         endings = [future.result().ending for future in stalled]
     assert set(endings) <= {"reset", "fin"}
     assert len(engy.journal) == 0
-    wait_for(lambda: all(entry.fate == "cut off" for entry in old))
+    until(lambda: all(entry.fate == "cut off" for entry in old))
     assert ask(engy).status == 200
     assert len(engy.journal) == 1
     assert engy.accounts.default.held_micro == 0

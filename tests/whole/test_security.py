@@ -147,7 +147,7 @@ def test_a_journal_that_has_lost_something_says_so(engy):
     """Q-35, Q-36: the oldest make room, they are counted, and who relies on them fails."""
     journal = Journal(lambda: Usual(journal_entries=3))
     for number in range(5):
-        journal.add(Entry(number=0, method="GET", path=f"/{number}", body=b"", request_id=str(number)))
+        journal.add(Entry(method="GET", path=f"/{number}", body=b"", request_id=str(number)))
     assert ([entry.path for entry in journal], journal.lost) == (["/2", "/3", "/4"], 2)
     engy.gateway.journal = journal
     with pytest.raises(UnmetExpectation, match="2 earlier exchanges were dropped"):

@@ -109,3 +109,9 @@ def test_overflows_are_worded_as_other_vendors_do(engy, wording, phrase):
     assert phrase in error["message"]
     counted = int(re.findall(r"\d{6}", error["message"])[0])
     assert counted > 240_000
+
+
+@pytest.mark.parametrize("name", ["*", "outage"])
+def test_one_scenario_is_a_set_of_it(name):
+    """README: `"*"` is for any."""
+    assert Settings(scenario_header=name).scenario_header == frozenset({name})

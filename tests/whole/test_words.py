@@ -9,7 +9,7 @@ import pytest
 import engy_mock
 import engy_mock.faults
 from engy_mock import EngyMock, MockError, Settings, UnmetExpectation
-from engy_mock.pytest_plugin import OF_THE_MARKER
+from engy_mock.pytest_plugin.asked import OF_THE_MARKER
 from engy_mock.scripting.matchers import MATCHERS, Words
 
 

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ValidationError
 from engy_mock import __version__
 from engy_mock.gateway import Gateway
 from engy_mock.serving.aside import PREFIX, watched
-from engy_mock.serving.control.feed import LOOKS_EVERY, Feed
+from engy_mock.serving.control.feed import LOOKS_EVERY, Feed, begins_behind
 from engy_mock.serving.control.guard import Guard
 from engy_mock.serving.control.house import House, Order, Refused
+from engy_mock.serving.control.mistake import mistaken
 from engy_mock.serving.control.openapi import document
 from engy_mock.serving.control.table import OPERATIONS, Operation, at
 from engy_mock.serving.framing import Framing
@@ -31,13 +32,6 @@ from engy_mock.vocabulary.wire import Call, Head
 JSON = ("Content-Type", "application/json")
 NOT_KEPT = ("Cache-Control", "no-store")
 
-PLAINLY = {
-    **dict.fromkeys(("frozen_set_type", "list_type", "set_type", "tuple_type"), "Input should be an array"),
-    **dict.fromkeys(
-        ("dataclass_type", "dict_type", "model_attributes_type", "model_type"), "Input should be an object"
-    ),
-}
-"""What is said of a value of the wrong kind, in the words of JSON."""
 STREAM = ("Content-Type", "text/event-stream; charset=utf-8")
 
 NOT_ADMITTED = frozenset({401, 403})
@@ -62,7 +56,7 @@ class Control:
         try:
             operation, name = self._admitted(call)
             if operation.kind == "feed":
-                feed = Feed(self.house, _query(operation, call).after)
+                feed = Feed(self.house, begins_behind(_query(operation, call), call))
                 head, body = Head(200, (STREAM, NOT_KEPT)), b""
             else:
                 head, body = await self._answered(operation, name, call, pace)
@@ -155,36 +149,28 @@ def _query(operation: Operation, call: Call) -> Any:
         said = dict(parse_qsl(call.query, keep_blank_values=True, max_num_fields=50))
     except ValueError:
         raise Refused(400, "the query has too many fields") from None
-    return _checked(operation.query, said)
+    try:
+        return operation.query.model_validate(said)
+    except ValidationError as error:
+        raise mistaken(error, said, operation.query) from None
 
 
 def _body(operation: Operation, call: Call) -> Any:
-    """The body as its form says; raises Refused. None is as good as an empty object."""
+    """The body as its form says, to the type; raises Refused. None is as good as an empty object."""
+    data = call.body or b"{}"
     try:
-        said = json.read(call.body) if call.body else {}
+        said = json.read(data)
     except ValueError as error:
         raise Refused(400, f"the body is not JSON: {quoted(str(error).partition(chr(10))[0])}") from None
     if operation.takes is not None:
-        return _checked(operation.takes, said)
+        try:
+            # Out of the text, in which an array may stand for a set and a number for an exact one, and no more.
+            return operation.takes.model_validate_json(data, strict=True)
+        except ValidationError as error:
+            raise mistaken(error, said, operation.takes) from None
     if said != {}:
         raise Refused(400, f"{operation.method} {PREFIX}{operation.path} takes no body")
     return None
-
-
-def _checked(form: type[BaseModel], said: object) -> BaseModel:
-    try:
-        return form.model_validate(said)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)[0]
-        # Where several kinds of values are possible, pydantic names the kind as well.
-        steps = [str(step) for step in found["loc"]]
-        param = ".".join([step for step in steps if step.isidentifier() or step.isdigit()])
-        message = PLAINLY.get(found["type"], found["msg"].removeprefix("Value error, "))
-        known = f" Known are {', '.join(form.model_fields)}." if found["type"] == "extra_forbidden" else ""
-        where = f"{quoted(param)}: " if param else ""
-        raise Refused(
-            400, f"{where}{message[:1].lower()}{message[1:]}.{known}", param=quoted(param) or None
-        ) from None
 
 
 def _refusal(refused: Refused) -> tuple[Head, bytes]:

@@ -6,13 +6,14 @@ from engy_mock.serving.control.house import House, Order
 from engy_mock.serving.copying.command import as_command
 from engy_mock.serving.copying.python import as_test
 from engy_mock.serving.copying.restaging import restaged
-from engy_mock.serving.copying.sheet import as_scenario
+from engy_mock.serving.copying.sheet import NoRule, as_scenario
 
 
 class Copies(Form):
     """A command for a shell, a test for pytest, and a scenario file with one rule.
 
-    All are null, and `complaint` says why, where the journal has not kept enough of the request.
+    `complaint` says why some are null: all of them where the journal has not kept enough of the request, the
+    scenario where no rule can bring the exchange about.
     """
 
     curl: str | None
@@ -25,16 +26,22 @@ def copies(house: House, order: Order) -> Copies:
     """All three."""
     entry = numbered(house, order.name)
     if entry.is_body_cut:
-        complaint = f"its body was longer than the {len(entry.body)} bytes that the journal keeps"
-        return Copies(curl=None, pytest=None, scenario=None, complaint=complaint)
+        said = f"its body was longer than the {len(entry.body)} bytes that the journal keeps"
+        return Copies(curl=None, pytest=None, scenario=None, complaint=said)
     seed = house.gateway.seed
     again = restaged(entry, seed)
     payer = next((account for account in house.gateway.accounts if account.name == entry.account), None)
     keys = () if payer is None or payer is house.gateway.accounts.default else payer.keys
     key = next(iter(keys), house.api_key) if again.shows_key else None
+    scenario: str | None = None
+    complaint: str | None = None
+    try:
+        scenario = as_scenario(entry, again, seed)
+    except NoRule as reason:
+        complaint = str(reason)
     return Copies(
         curl=as_command(entry, f"{house.scheme}://{order.host}", key),
         pytest=as_test(entry, again, seed),
-        scenario=as_scenario(entry, again),
-        complaint=None,
+        scenario=scenario,
+        complaint=complaint,
     )

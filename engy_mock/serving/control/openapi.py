@@ -8,11 +8,21 @@ from pydantic.json_schema import models_json_schema
 from typing_extensions import is_typeddict
 
 from engy_mock.dialects.routes import ROUTES, Route
+from engy_mock.serving.control.feed import LAST_SEEN
 from engy_mock.serving.control.guard import CONTROL
 from engy_mock.serving.control.table import Operation
 
 REF = "#/components/schemas/{model}"
 
+_LAST_SEEN = (
+    {
+        "name": LAST_SEEN,
+        "in": "header",
+        "required": False,
+        "schema": {"type": "integer"},
+        "description": "The id of the last event that was seen, which counts before `after`.",
+    },
+)
 _STREAMED = frozenset({"chat", "completions", "messages", "responses", "inference"})
 JSON = "application/json"
 _CONTENT: Mapping[str, tuple[str, ...]] = {
@@ -114,7 +124,7 @@ def _control(row: Operation, names: Mapping[Any, Any]) -> dict[str, Any]:
         "tags": ["control"],
         "summary": row.summary,
         "security": [] if row.is_open else [{"control": []}],
-        "parameters": [*_name_in(row.path), *_query(row)],
+        "parameters": [*_name_in(row.path), *_query(row), *(_LAST_SEEN if row.kind == "feed" else ())],
         "responses": {
             "200": {"description": "Done.", "content": {kind: {"schema": schema} for kind in kinds}},
             **{

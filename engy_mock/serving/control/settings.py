@@ -1,12 +1,12 @@
 """The settings of the mock, read and changed: whatever `Settings` has, this has."""
 
 from dataclasses import asdict, fields
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import Field, create_model
 
 from engy_mock.gateway.settings import Settings
-from engy_mock.serving.control.form import Form
+from engy_mock.serving.control.form import WHOLE, Form
 from engy_mock.serving.control.house import House, Order
 
 _HINTS = get_type_hints(Settings)
@@ -19,7 +19,7 @@ def _left_out(schema: dict[str, Any]) -> None:
 
 
 _CHANGES: dict[str, Any] = {
-    name: (_HINTS[name], Field(default=None, json_schema_extra=_left_out)) for name in _NAMES
+    name: (Annotated[_HINTS[name], WHOLE], Field(default=None, json_schema_extra=_left_out)) for name in _NAMES
 }
 _ALL: dict[str, Any] = {name: (_HINTS[name], ...) for name in _NAMES}
 

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from engy_mock.books.heard import Complaint, Heard
-from engy_mock.serving.control.form import Count, Form
+from engy_mock.serving.control.form import Count, Form, Query, Whole
 from engy_mock.serving.control.house import House, Order, Refused
 
 Text = Annotated[str, Field(max_length=64 * 1024)]
 Word = Annotated[str, Field(max_length=200)]
 
 
-class VerdictQuery(Form):
+class VerdictQuery(Query):
     """What counts: from which exchange on, how bad a finding fails, which words are left out (between commas)."""
 
     fail_level: Literal["error", "warning", "never"] = "error"
@@ -58,7 +58,7 @@ class ErrorHeard(Form):
 
     type: Word = "Error"
     message: Text = ""
-    status: Annotated[int, Field(ge=100, le=599)] | None = None
+    status: Annotated[Whole, Field(ge=100, le=599)] | None = None
 
 
 class WhatWasHeard(Form):

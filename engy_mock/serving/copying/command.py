@@ -18,13 +18,19 @@ SENT = ("anthropic-beta", "anthropic-version")
 def as_command(entry: Entry, origin: str, key: str | None) -> str:
     """The command; without a key it sends none."""
     said = [f"curl -sN {shlex.quote(origin + entry.path)}"]
-    if entry.method != ("POST" if entry.body else "GET"):
+    if entry.method == "HEAD" and not entry.body:
+        said.append("--head")  # by `-X` it would wait for the body that a head promises
+    elif entry.method != ("POST" if entry.body else "GET"):
         said.append(f"-X {shlex.quote(entry.method)}")
     headers = {} if key is None else key_header(entry.path, key)
     headers |= {name: entry.headers[name] for name in SENT if name in entry.headers}
     if entry.body:
         # Without a value the command sends none of its own either.
         headers["Content-Type"] = entry.headers.get("content-type", "")
+        if entry.method == "HEAD":
+            # Then there is no `--head`: it is over when the connection is.
+            said.append("--ignore-content-length")
+            headers["Connection"] = "close"
     for name, value in headers.items():
         said.append(f"-H {shlex.quote(f'{name}: {value}'.rstrip())}")
     before = ""

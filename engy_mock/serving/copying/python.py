@@ -6,6 +6,7 @@ from typing import Any
 
 from engy_mock.books.entry import Entry
 from engy_mock.serving.copying.literals import WIDTH, Code, call, literal
+from engy_mock.serving.copying.losses import losses
 from engy_mock.serving.copying.restaging import Restaged, key_header
 
 SENT = ("content-type", "anthropic-version", "anthropic-beta")
@@ -31,8 +32,9 @@ def as_test(entry: Entry, again: Restaged, seed: int) -> str:
     imports.append(f"from http.client import HTTPConnection{', HTTPException' if has_trouble else ''}")
     foreign = ["import pytest"] if seed else []
     rule = "" if again.rule is None else _rule(again.rule)
-    if "ToolCall(" in rule:
-        foreign.append("from engy_mock import ToolCall")
+    names = [name for name in ("ToolCall", "Usage") if f"{name}(" in rule]
+    if names:
+        foreign.append(f"from engy_mock import {', '.join(names)}")
     lines = [f'"""Copied from engy-mock: {entry.method} {_told(entry)}."""', "", *imports]
     lines += ["", *foreign] if foreign else []
     lines += ["", f"BODY = {body}"] if entry.body else []
@@ -41,6 +43,7 @@ def as_test(entry: Entry, again: Restaged, seed: int) -> str:
     lines += [f"def test_exchange_{entry.number}(engy):"]
     lines += [f"    {line}" for line in rule.splitlines()]
     lines += [""] if rule else []
+    lines += [f"    # Not copied: {json.dumps(loss)[1:-1]}." for loss in losses(entry, again.entry)]
     lines += ["    # Put your own code in the place of this block: what it makes of the answer is what you test."]
     lines += [f"    {line}" for line in _request(entry, again, needs_json=needs_json)]
     lines += ["", "    exchange = engy.journal.last"]
@@ -72,15 +75,22 @@ def _rule(rule: Mapping[str, Any]) -> str:
         said = {**said, **words}
         if "tool_calls" in said:
             said["tool_calls"] = [_tool_call(own) for own in said["tool_calls"]]
+        if "usage" in said:
+            said["usage"] = Code(call("Usage", [], said["usage"]))
         return call(f"{when}.reply", [said.pop("text")] if "text" in said else [], said)
     if "refuse" in rule:
         said = rule["refuse"] if isinstance(rule["refuse"], dict) else {"status": rule["refuse"]}
-        return call(f"{when}.refuse", said.values(), words)
+        said = dict(said)
+        values = [said.pop(name) for name in ("status", "message") if name in said]
+        return call(f"{when}.refuse", values, {**said, **words})
+    if "let_through" in rule:
+        return call(f"{when}.let_through", [], words)
     return call(f"{when}.faults", words.pop("faults", ()), words)
 
 
 def _tool_call(own: Mapping[str, Any]) -> Code:
-    return Code(call("ToolCall", [own["name"], own["arguments"]], {}))
+    words = {"call_id": own["id"]} if "id" in own else {}
+    return Code(call("ToolCall", [own["name"], own["arguments"]], words))
 
 
 def _request(entry: Entry, again: Restaged, *, needs_json: bool) -> Iterator[str]:

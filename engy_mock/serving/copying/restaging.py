@@ -1,8 +1,9 @@
 """The rule that brings an exchange about once more, tried on a mock as new as that of a test."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from multidict import CIMultiDict
@@ -13,26 +14,13 @@ from engy_mock.dialects import routes
 from engy_mock.gateway import Gateway
 from engy_mock.scripting import notation
 from engy_mock.scripting.scenario import from_sheet
-from engy_mock.serving.copying.written import Unreadable, read_fault
+from engy_mock.serving.copying.dictating import candidates, dictations, refined
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
-from engy_mock.vocabulary.generation import UNSAID, Choice
 from engy_mock.vocabulary.wire import Call, Repeat, Step, Wait
-
-MAX_SAYS = 80
-"""A rule is for requests that say no more of the question than so many characters."""
 
 NOBODY = "nobody"
 """Whose account it is that pays for what needs no key."""
-
-TIMING = {"delay": ("delay", "seconds"), "pace": ("pace", "per_second")}
-"""Faults that rules write as keys of their own: the key, and the parameter that is its value."""
-
-BY_CHANCE = frozenset({"brown-out"})
-"""Faults that act or do not by a draw of the rule that has them: under another rule they draw anew."""
-
-OWN_WORDS = frozenset({400, 401, 403, 404, 405, 413, 415, 422})
-"""The statuses with which the service refuses a request for what stands in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,103 +39,41 @@ class Restaged:
 
 def restaged(entry: Entry, seed: int) -> Restaged:
     """The first of the rules that could have done it which does it; else the nearest, else the last of them."""
+    nearest, found = _nearest(entry, candidates(entry), seed)
+    return nearest or found or _tried(entry, None, seed)
+
+
+def dictated(entry: Entry, again: Restaged, seed: int) -> Restaged | None:
+    """The same with a rule that answers it whatever the service would say of its own; None if no rule can."""
+    if again.rule is not None:
+        return again
+    found = _nearest(entry, dictations(entry), seed)[0]
+    if found is None and entry.status >= 400:
+        # The service refuses this request before it asks any rule; the rule is for those that are better.
+        found = next((replace(again, rule=rule) for rule in dictations(entry)), None)
+    return found
+
+
+def _nearest(
+    entry: Entry, rules: Iterable[Mapping[str, Any] | None], seed: int
+) -> tuple[Restaged | None, Restaged | None]:
+    """The first rule that does it, or else comes near; and the last of those that were tried."""
     nearest: Restaged | None = None
     found: Restaged | None = None
-    for rule in _candidates(entry):
+    for rule in rules:
         try:
             found = _tried(entry, rule, seed)
         except MockError:
             continue  # a fault that has no place in such a rule
+        finer = refined(rule, found.entry, entry)
+        if finer != rule:
+            with suppress(MockError):  # not all that a service may say is for a rule to say
+                found = _tried(entry, finer, seed)
         if _looks(found.entry) == _looks(entry):
-            return found
+            return found, found
         if nearest is None and (found.entry.status, _kinds(found.entry)) == (entry.status, _kinds(entry)):
             nearest = found
-    return nearest or found or _tried(entry, None, seed)
-
-
-def rule_of(entry: Entry) -> dict[str, Any]:
-    """A rule that dictates what became of this exchange, whatever the model would say of its own."""
-    answer = {"refuse": _refusal(entry)} if entry.generation is None else {"reply": _reply(entry)}
-    return {**_for(entry), **answer}
-
-
-def _candidates(entry: Entry) -> Iterator[dict[str, Any] | None]:
-    """The rules that come into question, the simplest first."""
-    marring, is_refused = _marring(entry), entry.status >= 400
-    is_own = entry.rule is None or not (entry.generation or is_refused)
-    if is_own and not marring and (not is_refused or entry.status in OWN_WORDS):
-        yield None
-    when = _for(entry)
-    if marring:
-        yield {**when, **marring}
-        if is_refused:
-            yield {"when": {**when["when"], "refused": entry.status}, **marring}
-    # At last without the faults: some act by what has happened before, which no single rule brings back.
-    for said in (marring, {}) if marring else (marring,):
-        if entry.generation is not None:
-            yield {**when, "reply": _reply(entry), **said}
-        if is_refused:
-            yield {**when, "refuse": _refusal(entry), **said}
-
-
-def _for(entry: Entry) -> dict[str, Any]:
-    """For which requests: those of its kind that begin with the same words."""
-    when: dict[str, Any] = {}
-    if entry.endpoint:
-        when["endpoint"] = entry.endpoint
-    if entry.surface == "v5":
-        when["surface"] = "v5"
-    request = entry.request
-    if request is not None:
-        if request.is_streamed:
-            when["stream"] = True
-        said = request.last_user_text.strip().partition("\n")[0][:MAX_SAYS].strip()
-        if said and said.isprintable():
-            when["says"] = said
-    return {"when": when}
-
-
-def _marring(entry: Entry) -> dict[str, Any]:
-    """The faults that changed it, and how slow it was."""
-    said: dict[str, Any] = {}
-    faults: list[Any] = []
-    for written in entry.faults:
-        try:
-            own = read_fault(written)
-        except Unreadable:
-            continue  # a function of somebody's own, which no text can bring back
-        if own["kind"] in BY_CHANCE:
-            continue
-        own.pop("rate", None)
-        key, parameter = TIMING.get(own["kind"], (None, ""))
-        if key is not None:
-            said[key] = float(own[parameter])
-        else:
-            faults.append(own if len(own) > 1 else own["kind"])
-    return {"faults": faults, **said} if faults else said
-
-
-def _reply(entry: Entry) -> Any:
-    assert entry.generation is not None
-    choice: Choice = entry.generation.choices[0]
-    said: dict[str, Any] = {}
-    if choice.response is not UNSAID:
-        return {"response": choice.response}
-    if choice.text or not choice.tool_calls:
-        said["text"] = choice.whole_text
-    if choice.reasoning:
-        said["reasoning"] = choice.whole_reasoning
-    if choice.tool_calls:
-        said["tool_calls"] = [{"name": call.name, "arguments": call.arguments} for call in choice.tool_calls]
-    usual = "tool_calls" if choice.tool_calls else "stop"
-    if choice.finish_reason not in (usual, "length"):
-        said["finish_reason"] = choice.finish_reason
-    return said["text"] if said.keys() == {"text"} else said
-
-
-def _refusal(entry: Entry) -> Any:
-    status = entry.status if entry.status >= 400 else 500
-    return status if entry.error is None else {"status": status, "message": entry.error}
+    return nearest, found
 
 
 def _tried(entry: Entry, rule: Mapping[str, Any] | None, seed: int) -> Restaged:
@@ -183,7 +109,9 @@ def _is_endless(step: Step) -> bool:
 
 def _looks(entry: Entry) -> tuple[object, ...]:
     """What became of it, as far as it can be told of an answer that may have been left."""
-    return (entry.status, entry.error, entry.text, len(entry.tool_calls), _kinds(entry))
+    said = () if entry.generation is None else entry.generation.choices
+    texts = [(choice.whole_text, len(choice.tool_calls)) for choice in said]
+    return (entry.status, entry.error, texts, _kinds(entry))
 
 
 def _kinds(entry: Entry) -> list[str]:

@@ -37,14 +37,21 @@ export function field(label, control, more = {}) {
 }
 
 // A choice among texts, or pairs of value and label.
-export function choice(values, properties = {}) {
-  const rows = values.map((one) => (Array.isArray(one) ? one : [one, one]));
-  return element(
-    "select",
-    properties,
-    rows.map(([value, label]) => element("option", { value }, label)),
-  );
+export const choice = (values, properties = {}) => element("select", properties, optionsOf(values));
+
+// Offer these in a choice from now on: what was chosen stays so where it is among them, else it is the first. The
+// options are made for it: those of another select would each be chosen there in turn as they are taken away.
+export function offer(select, values) {
+  const before = select.value;
+  const options = optionsOf(values);
+  select.replaceChildren(...options);
+  select.value = (options.find(({ value }) => value === before) ?? options[0])?.value ?? "";
 }
+
+const optionsOf = (values) =>
+  values
+    .map((one) => (Array.isArray(one) ? one : [one, one]))
+    .map(([value, label]) => element("option", { value }, label));
 
 // Put other children into a place; whatever had the focus there has it again, if it goes by the same data-key.
 export function refill(place, ...children) {

@@ -1,6 +1,6 @@
 // A small playground: a question in any dialect, and the answer as it comes.
 
-import { button, choice, div, element, field, span } from "./element.js";
+import { button, choice, div, element, field, offer, span } from "./element.js";
 import { DIALECTS, keyHeaderOf, modelsOf } from "./dialects.js";
 import { eventsOf } from "./events.js";
 import { laidOut, span as spanOf } from "./format.js";
@@ -33,9 +33,10 @@ export class PlaygroundView {
     ]);
     this.#models = models;
     if (this.#place === null) this.#build();
-    const account = this.account.value;
-    this.account.replaceChildren(...choice(accounts.map(({ name }) => name)).children);
-    if (accounts.some(({ name }) => name === account)) this.account.value = account;
+    offer(
+      this.account,
+      accounts.map(({ name }) => name),
+    );
     this.#offer();
     place.replaceChildren(this.#place);
     this.text.focus({ preventScroll: true });
@@ -118,12 +119,11 @@ export class PlaygroundView {
 
   // Offer the models of the dialect, and what it can do.
   #offer() {
-    const before = this.model.value;
     const models = modelsOf(this.#dialect, this.#models);
-    this.model.replaceChildren(
-      ...choice(models.map(({ id, is_available: is }) => [id, is ? id : `${id} (not available)`])).children,
+    offer(
+      this.model,
+      models.map(({ id, is_available: is }) => [id, is ? id : `${id} (not available)`]),
     );
-    if (models.some(({ id }) => id === before)) this.model.value = before;
     this.stream.disabled = Boolean(this.#dialect.comesWhole);
     this.scores.disabled = !this.#dialect.canScore;
     this.note.textContent = this.#dialect.comesWhole

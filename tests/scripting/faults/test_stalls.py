@@ -1,15 +1,15 @@
 """Faults of time: what comes before the silence, that it lasts, and what is left when somebody ends it."""
 
 import math
-import time
 
 import pytest
 
 from engy_mock import EngyMock
 from engy_mock.vocabulary.wire import Repeat, Wait
-from tests.doors.raw import PATIENCE, Raw
+from tests.doors.raw import Raw
 from tests.scripting.captured import PATHS, STREAMING, Capture, ask, asking, body_for
 from tests.scripting.faults.rows import Row, blocks, cases, name, pieces, steps, told, unplanned
+from tests.waiting import until
 
 QUIET = 0.05
 """How long a test listens to silence, in seconds: nothing that follows would be later."""
@@ -28,13 +28,6 @@ def swift(_swift):
     """A mock whose signs of life come a hundred times a second."""
     _swift.reset()
     return _swift
-
-
-def until(claim):
-    end = time.monotonic() + PATIENCE
-    while not claim():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.005)
 
 
 class Waiting:

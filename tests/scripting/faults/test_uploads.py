@@ -42,6 +42,20 @@ def test_an_answer_before_the_body(engy, route, status):
     assert engy.gateway.accounts.default.held_micro == 0
 
 
+def test_pages_answer_before_the_body_too(engy):
+    """A page whose request has a body is refused at once; one without a body cannot be, which is told."""
+    engy.when(endpoint="count_tokens").faults("early-response")
+    engy.when(endpoint="models").faults("early-response")
+    with Raw(engy.port) as raw:
+        lines = [f"Authorization: Bearer {engy.api_key}", "Content-Type: application/json"]
+        raw.send(request("/v1/messages/count_tokens", b"", *lines, f"Content-Length: {LARGE}"))
+        assert raw.read_answer()[0].startswith(b"HTTP/1.1 413 ")
+        assert raw.read_to_end() == (b"", "fin")
+    assert engy.journal.last.faults == ("early-response",)
+    assert httpx2.get(f"{engy.base_url}/models").status_code == 200
+    assert (engy.journal.last.faults, engy.journal.last.not_applied) == ((), ("early-response",))
+
+
 def test_who_still_sends_hits_a_closed_door(engy):
     """The rest of the body goes nowhere: a reset, or a broken pipe."""
     engy.when(endpoint="chat").faults("early-response")
