@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
-from engy_mock.gateway.direction import ANY
-from engy_mock.gateway.settings import Settings
 from engy_mock.scripting.library import check_folder, check_same
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
@@ -19,6 +17,7 @@ from engy_mock.vocabulary.files import Mark, mark
 
 if TYPE_CHECKING:
     from engy_mock.cli.rows import Rows
+    from engy_mock.gateway import Settings
     from engy_mock.mock import EngyMock
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
@@ -102,9 +101,7 @@ class Files:
     def _wanted(self, engy: EngyMock) -> list[Sequence[Scenario]]:
         """What takes part from the start, each with all that it includes; raises MockError."""
         scenes = engy.gateway.scenes
-        for name in self.options["scenario-header"]:
-            if name != ANY:
-                scenes.check_aside(name)
+        scenes.check_aside(self.options["scenario-header"])
         return [scenes.unfolded(scenes.library.named(name)) for name in self.options["scenario"]]
 
     def _watch_scenarios(self, engy: EngyMock) -> None:
@@ -168,7 +165,7 @@ class Files:
             for model in settings_of(self.options["pace"])["pace_by_model"]:
                 engy.gateway.catalog.row(model)
             self._leaving(wanted, engy)
-            self._settle(Settings())
+            self._settle(replace(engy.settings))
             rows = self._read_accounts(self.options)
             if rows != self._rows:
                 self._open_accounts(engy, rows, self._rows)
