@@ -92,7 +92,7 @@ class Commands:
     def run(self, environment: Mapping[str, str], granted: Callable[[], float] = lambda: 0.0) -> Ran:
         """Run it to its end, or for as long as it may; nothing that it started in its group outlives it.
 
-        Where the system tells about processes, nothing outlives it at all if it has to be ended.
+        Where the system tells about processes, nothing outlives it at all.
         `granted` tells how many seconds until now do not count.
         """
         process, mark = self._start(environment)
@@ -115,8 +115,7 @@ class Commands:
         finally:
             seconds = monotonic() - began
             _end(process)
-            if exit_code is None or self._is_over:
-                _end_strays(mark)
+            _end_strays(mark)
             with self._lock:
                 self._under_way.remove(process)
         for reader in readers:

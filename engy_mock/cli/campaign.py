@@ -117,6 +117,7 @@ def campaign(options: argparse.Namespace) -> int:
 
     try:
         made = _campaign(options)
+        _check_room(options)
         progress = Progress(sys.stderr, len(made.cases))
         report = _performed(made, progress)
         _write(report, options)
@@ -256,6 +257,25 @@ def _write(report: Report, options: argparse.Namespace) -> None:
         try:
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             Path(name).write_bytes(made())
+        except OSError as error:
+            raise MockError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def _check_room(options: argparse.Namespace) -> None:
+    """Raise MockError where a report could not be written, before hours have been spent on it."""
+    from engy_mock.vocabulary.errors import MockError
+
+    folder = options.save_plans
+    names = [name for name in (options.html, options.junit, options.json) if name is not None]
+    for name in (*names, *(() if folder is None else (folder,))):
+        path = Path(name)
+        try:
+            (path if name is folder else path.parent).mkdir(parents=True, exist_ok=True)
+            if name is not folder:
+                is_new = not path.exists()
+                path.open("ab").close()
+                if is_new:
+                    path.unlink()
         except OSError as error:
             raise MockError(f"{name}: cannot be written: {error.strerror or error}") from None
 

@@ -13,6 +13,7 @@ from engy_mock.dialects.dialect import Dialect, Encoder, Envelope
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.fold import Run, fold, tell
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.arriving import holds
 from engy_mock.gateway.direction import Direction, Mocked, asked_of, identity
 from engy_mock.gateway.exchange import Exchange
 from engy_mock.gateway.heads import PLAN, id_headers, refusal_headers
@@ -21,7 +22,7 @@ from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.telling import MAX_WRITE, one_piece, performed, streamed, whole
 from engy_mock.gateway.trouble import Trouble
 from engy_mock.vocabulary.errors import ApiError
-from engy_mock.vocabulary.events import Cut, Ended, Event, Failure, Finished, Piece, Raw, Refused, Started
+from engy_mock.vocabulary.events import Cut, Event, Failure, Piece, Raw, Refused, Started
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.wire import Begin, Call, Close, End, Frame, Head, Step, Wait, Whole, Write
@@ -121,8 +122,8 @@ def said_again(
         return replayed(exchange, recorded, mocked.settings)
     entry.rule = " + ".join([text for text in (recorded.description, found.description) if text])
     trouble = direction.trouble(exchange, found, asked)
-    steps, is_delivered = marred(exchange, recorded, trouble, mocked.settings, mocked.now())
-    if not is_delivered:
+    steps, is_there = marred(exchange, recorded, trouble, mocked.settings, mocked.now())
+    if not is_there:
         replay.give_back(recorded)
     return steps
 
@@ -141,7 +142,7 @@ def replayed(exchange: Exchange, recorded: Recorded, settings: Settings) -> Iter
 def marred(
     exchange: Exchange, recorded: Recorded, trouble: Trouble, settings: Settings, now: float
 ) -> tuple[Iterator[Step], bool]:
-    """The same with faults, and whether they let the answer through to its end."""
+    """The same with faults, and whether the recorded answer can be read in what they leave of it."""
     entry, route, generation = exchange.entry, exchange.route, recorded.generation
     head = Head(recorded.status, recorded.headers)
     is_page = generation is None or recorded.status >= 400
@@ -168,7 +169,6 @@ def marred(
         else:
             told = whole(found, generation, _Dialect(recorded, route.dialect), envelope, head)
         steps = list(sounds.timed(trouble.steps(told)))
-    is_delivered = error is None and _is_delivered(recorded, steps)
     if recorded.at:
         steps = [Wait(recorded.at), *steps]
     entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
@@ -178,33 +178,8 @@ def marred(
     plan = performed(steps, is_streamed=is_streamed, most=most)
     entry.course.plan([step for step, _ in plan])
     entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
-    return _planned(exchange, recorded, plan), is_delivered
-
-
-def _is_delivered(recorded: Recorded, steps: Sequence[Step]) -> bool:
-    """Whether these steps bring the recorded answer to its own end, be it with other bytes."""
-    head = next((step.head for step in steps if isinstance(step, Begin | Whole) and step.head.status >= 200), None)
-    if (
-        head is None
-        or head.status != recorded.status
-        or _content_type(head.headers) != _content_type(recorded.headers)
-    ):
-        return False
-    if recorded.ending != "end":
-        return True
-    if not isinstance(steps[-1], End | Whole):
-        return False
-    if recorded.frames is None:
-        is_empty = not any(
-            step.body if isinstance(step, Whole) else isinstance(step, Write | Frame) for step in steps
-        )
-        return not is_empty or not recorded.body
-    ends = [step for step in steps if isinstance(step, Frame) and isinstance(step.event, Finished | Ended)]
-    return bool(ends) or recorded.generation is None
-
-
-def _content_type(headers: Sequence[tuple[str, str]]) -> str:
-    return next((value.partition(";")[0] for name, value in headers if name.lower() == "content-type"), "")
+    is_there = holds([step for step, _ in plan], list(_steps(exchange, recorded)), route.endpoint)
+    return _planned(exchange, recorded, plan), is_there
 
 
 class _Encoder:

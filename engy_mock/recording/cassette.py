@@ -169,13 +169,14 @@ def is_one(path: Path) -> bool:
 
 
 def check_goes_on(path: Path) -> None:
-    """Raise MockError for a file that holds something else than a cassette: nothing may be written behind that."""
+    """Raise MockError for a file that is no good cassette: what is written behind that could not be played."""
     start = files.begins(path, _HEAD_BYTES).decode("utf-8", "replace")
     head = _HEAD.match(start)
     if start and COMMENT.startswith(start[: len(COMMENT)]):
         return  # of one that was torn before its first line was whole
     if head is None or not any(line.startswith("engy_mock_cassette:") for line in head[1].splitlines()):
         raise MockError(f"{path}: no cassette: it does not begin with `engy_mock_cassette: {VERSION}`")
+    read(path)
 
 
 def schema() -> dict[str, Any]:

@@ -145,6 +145,18 @@ def of_body(document: object) -> Said:
     return said
 
 
+def choices(documents: Iterable[object]) -> list[Said]:
+    """What each choice of an answer says, by its whole body or by the events of its stream."""
+    found: dict[int, Said] = {}
+    for document in documents:
+        told = document.get("choices") if isinstance(document, dict) else None
+        for place, choice in enumerate(_dicts(told if isinstance(told, list) else [])):
+            index = choice.get("index", place)
+            said = found.setdefault(index if isinstance(index, int) else place, Said())
+            _choice(said, choice, choice.get("message") or choice.get("delta"))
+    return [found[index] for index in sorted(found)]
+
+
 def of_stream(payloads: Iterable[str]) -> tuple[Said, list[Event]]:
     """What a stream says, and an event for each of its frames; what says nothing by itself is raw."""
     said = Said()

@@ -1,6 +1,7 @@
 """A cassette as a scenario: rules that give the same answers, for people to read and to change."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from engy_mock.gateway.replaying import Recorded
@@ -9,6 +10,8 @@ from engy_mock.model.vendors import VENDOR_CARDS
 from engy_mock.recording import layout
 from engy_mock.recording.cassette import Cassette, ExchangeForm
 from engy_mock.recording.replay import Tracks
+from engy_mock.recording.said import choices
+from engy_mock.recording.stream import payload
 from engy_mock.scripting.refusals import CAUSES
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError
@@ -18,6 +21,10 @@ from engy_mock.vocabulary.request import GenerationRequest
 
 HINTS = ("retry-after", "retry-after-ms", "x-should-retry")
 """The headers of a refusal that clients act on."""
+
+
+class Unsayable(Exception):
+    """No rule gives such an answer; the text says why, behind the name of its exchange."""
 
 
 def as_scenario(cassette: Cassette) -> tuple[str, list[str]]:
@@ -34,12 +41,13 @@ def as_scenario(cassette: Cassette) -> tuple[str, list[str]]:
             continue
         if not {request.model, request.model.partition("/")[2]} & known:
             unknown.setdefault(request.model)
-        rule = _rule(request, answer, exchange)
-        if rule is None:
-            notes.append(f"exchange {exchange.exchange} has an answer that no rule can give, and is left out")
-        else:
-            # A rule whose text is a part of another's must not take what is the other's.
-            rules.append((len(rule["when"].get("says", "")), rule))
+        try:
+            rule = _rule(request, answer, exchange)
+        except Unsayable as reason:
+            notes.append(f"exchange {exchange.exchange} {reason}, and is left out")
+            continue
+        # A rule whose text is a part of another's must not take what is the other's.
+        rules.append((len(rule["when"].get("says", "")), rule))
     if not rules:
         raise MockError(f"{cassette.source}: there is no answer of a model in it that a scenario could give")
     for model in unknown:
@@ -53,19 +61,48 @@ def as_scenario(cassette: Cassette) -> tuple[str, list[str]]:
     return layout.written(document), notes
 
 
-def _rule(request: GenerationRequest, answer: Recorded, exchange: ExchangeForm) -> dict[str, Any] | None:
-    """The rule that answers a request so; None if no rule can."""
+def _rule(request: GenerationRequest, answer: Recorded, exchange: ExchangeForm) -> dict[str, Any]:
+    """The rule that answers a request so; raises Unsayable if none can."""
     rule: dict[str, Any] = {"when": _when(request), "times": 1}
     if answer.status >= 400:
         rule["refuse"] = _refusal(answer)
-    elif answer.generation is None or request.is_streamed is (answer.frames is None):
-        return None
+    elif request.is_streamed is (answer.frames is None):
+        raise Unsayable("has an answer of another form than was asked for")
+    elif request.endpoint == "inference":
+        rule["reply"] = _response(answer)
+    elif answer.generation is None:
+        raise Unsayable("has an answer that no rule can give")
     else:
+        said = choices(_documents(answer))
+        if any(one.plain() != said[0].plain() for one in said[1:]):
+            raise Unsayable(f"has {len(said)} choices that differ, of which a rule could give one")
         rule["reply"] = _reply(answer.generation)
     faults = _faults(answer)
     if faults:
         rule["faults"] = faults
     return rule | _timing(answer)
+
+
+def _documents(answer: Recorded) -> list[Any]:
+    """The JSON of a whole answer, or of each event of a stream that has some."""
+    texts = [answer.body.decode("utf-8", "replace")]
+    if answer.frames is not None:
+        texts = [payload(frame.data.decode("utf-8", "replace")) for frame in answer.frames]
+    found = []
+    for text in texts:
+        with suppress(ValueError):
+            found.append(json.read(text))
+    return found
+
+
+def _response(answer: Recorded) -> dict[str, Any]:
+    """What an inference answers: the text of a stream, or anything else as one value."""
+    said = [one["response"] for one in _documents(answer) if isinstance(one, dict) and "response" in one]
+    if answer.frames is not None and said and all(isinstance(one, str) for one in said):
+        return {"text": "".join(said)}
+    if len(said) != 1:
+        raise Unsayable("has an answer that no rule can give")
+    return {"response": said[0]}
 
 
 def _when(request: GenerationRequest) -> dict[str, Any]:

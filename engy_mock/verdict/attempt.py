@@ -6,9 +6,9 @@ from typing import Literal
 
 from engy_mock.books.course import is_endless
 from engy_mock.books.entry import Entry
+from engy_mock.books.transfer import Transfer, transfer
+from engy_mock.dialects.reading import Reading, read
 from engy_mock.scripting.refusals import RETRYABLE
-from engy_mock.verdict.reading import Reading, read
-from engy_mock.verdict.transfer import Transfer, transfer
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.generation import Choice
 from engy_mock.vocabulary.request import ToolCall

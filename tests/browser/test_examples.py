@@ -101,6 +101,29 @@ def test_other_origins_are_let_in_by_name(page, port, name):
         expect(page.locator("output")).to_have_text("The capital of France is Paris.")
 
 
+def test_streams_that_look_odd_are_read(page, port):
+    """Whatever ends a line, stands behind a colon, is a comment or cuts a character in two; without a library."""
+    with EngyMock() as engy:
+        scene = engy.scenario("sse-torture")
+        for number in range(len(scene.rules)):
+            expect(send(page, engy, f"http://localhost:{port}/fetch.html", "Hello!")).to_have_text("Done.")
+            assert page.locator("output").text_content() == engy.journal.last.text
+            assert len(engy.journal) == number + 1
+        assert all(entry.faults for entry in engy.journal)
+    assert page.watched.complaints == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_miss_choices_that_are_not_there(page, port, name):
+    """The key is missing, then it is null."""
+    with EngyMock() as engy:
+        engy.scenario("200-without-choices")
+        for _ in range(2):
+            state = send(page, engy, f"http://localhost:{port}/{name}", "Hello!")
+            expect(state).to_have_text("Failed: a chunk came without choices")
+        expect(send(page, engy, f"http://localhost:{port}/{name}", "Hello!")).to_have_text("Done.")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_they_tell_what_goes_wrong(page, port, name):
     """A refusal with its hint, a stream that breaks off, and one that ends early in good order."""

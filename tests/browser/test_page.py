@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>document.title = 'stolen'</script><img src=x onerror=\"document.title = 'stolen'\">"
 INI = "[pytest]\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
-WIDTHS = (400, 600, 860, 1240, 2000)
+WIDTHS = (360, 400, 600, 860, 1240, 2000)
 VIEWS = ("exchanges", "exchanges/0", "playground", "scenarios", "accounts")
 
 
@@ -133,7 +133,7 @@ def test_text_of_requests_is_text(opened, ask):
     ask.chat("x", model=SCRIPT)
     ask("POST", "accounts", {"name": SCRIPT[:100]})
     ask("PUT", "scenarios/odd", {"text": json.dumps({"description": SCRIPT, "rules": [{"refuse": 418}]})})
-    for view in ("exchanges/0", "exchanges/1", "playground", "scenarios", "accounts"):
+    for view in ("exchanges/0", "playground", "scenarios", "accounts"):
         opened.goto(f"{opened.url.partition('#')[0]}#/{view}")
         opened.get_by_text("<script>").first.wait_for()
     assert opened.locator("main script, main img, aside img, #list img, #list script").count() == 0
@@ -200,6 +200,7 @@ DIALECTS = [
     ("Chat completions (v5)", "openai/gpt-4o"),
     ("Completions (v5)", "openai/gpt-3.5-turbo-instruct"),
     ("Responses (v5)", "openai/gpt-4o"),
+    ("Inference (v5)", "openai/gpt-4o"),
 ]
 
 
@@ -221,8 +222,8 @@ def test_the_playground_speaks_each_dialect(opened, ask, dialect, model):
 
 
 def test_the_playground_begins_with_the_first_of_each(opened, ask):
-    """The default account and the first model of a dialect, until somebody chooses; what is offered still stays."""
-    models = {True: [], False: []}
+    """The default account and the first model of a dialect, until somebody chooses; that stays if it can."""
+    models: dict[bool, list[str]] = {True: [], False: []}
     for one in ask("GET", "models")["models"]:
         models[one["vendor"] is None].append(one["id"])
     for name in ("aaa", "zzz"):
@@ -273,6 +274,46 @@ def test_the_playground_stops_and_shows_refusals(opened, ask):
     send.click()
     expect(opened.locator(".told")).to_contain_text("400, over after")
     opened.watched.forget("400")
+
+
+def test_who_sends_again_sees_the_new_answer(opened, ask):
+    """Nothing of the one before, which is still under way then: not that it was stopped, nor its exchange."""
+    ask.engy.when(says="wait").reply("one two", faults=[{"kind": "stall", "after": 1}])
+    opened.keyboard.press("2")
+    prompt, send = opened.get_by_label("Prompt", exact=True), opened.get_by_role("button", name="Send")
+    prompt.fill("wait")
+    send.click()
+    expect(opened.locator(".spoken")).to_have_text("one")
+    send.click()
+    expect(opened.locator(".told")).to_contain_text("200, first byte after")
+    expect(opened.locator(".spoken")).to_have_text("one")
+    expect(opened.get_by_role("button", name="Stop")).to_be_enabled()
+    prompt.fill("What is the capital of France?")
+    send.click()
+    expect(opened.locator(".told")).to_contain_text("200, over after")
+    expect(opened.locator(".told")).to_contain_text("exchange 2 has the details")
+    assert opened.locator(".told a").count() == 1
+    expect(opened.locator(".spoken .text")).to_have_text("The capital of France is Paris.")
+
+
+def test_streams_that_look_odd_are_read(opened, ask):
+    """All that the standard allows, in the playground and event by event."""
+    ask("PUT", "scenarios/sse-torture", {})
+    opened.keyboard.press("2")
+    texts = set()
+    for number in range(17):
+        opened.get_by_role("button", name="Send").click()
+        expect(opened.locator(".told")).to_contain_text(f"exchange {number} has the details")
+        if number < 16:
+            texts.add(opened.locator(".spoken .text").text_content())
+            assert ask.engy.journal.last.faults
+    assert texts == {ask.engy.journal[0].text}
+    for number in range(16):
+        opened.goto(f"{opened.url.partition('#')[0]}#/exchanges/{number}")
+        expect(opened.locator("h1")).to_have_text("POST /v1/chat/completions")
+        expect(opened.locator(".part-events")).to_contain_text("end mark")
+        expect(opened.locator(".part-events")).not_to_contain_text("not JSON")
+        expect(opened.locator(".part-events")).not_to_contain_text("unfinished")
 
 
 def test_the_keyboard_is_enough(opened, ask):
@@ -358,8 +399,9 @@ def test_nothing_sticks_out(opened, ask, width):
     ask.engy.when().reply("x" * 300 + " one two three " * 40, faults=["crlf"])
     with suppress(TransportError):
         ask.chat("y" * 300, stream=True, max_tokens=300, logprobs=True).read()
+    ask.chat("Hello!", model="z" * 300)
     opened.set_viewport_size({"width": width, "height": 800})
-    for view in VIEWS:
+    for view in (*VIEWS, "exchanges/1"):
         opened.goto(f"{opened.url.partition('#')[0]}#/{view}")
         opened.locator("main h1:visible, a.row:visible").first.wait_for()
         wide = opened.evaluate(
@@ -367,8 +409,14 @@ def test_nothing_sticks_out(opened, ask, width):
                 .filter((one) => one.scrollWidth > Math.max(one.clientWidth, 1)).map((one) => one.tagName)"""
         )
         assert wide == []
+        hidden = opened.evaluate(
+            """() => [...document.querySelectorAll("main dd, main p, main h1, main h3, main li, main code")]
+                .filter((one) => one.checkVisibility() && getComputedStyle(one).textOverflow !== "ellipsis")
+                .filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML)"""
+        )
+        assert hidden == []
     opened.goto(f"{opened.url.partition('#')[0]}#/exchanges")
-    row = opened.locator("a.row").first
+    row = opened.locator("a.row").last
     row.click()
     expect(opened.get_by_role("heading", level=1)).to_be_visible()
     assert row.is_visible() is (width > 860)
@@ -415,6 +463,13 @@ def test_a_scenario_of_ones_own(opened, ask):
     begin.click()
     expect(opened.get_by_role("switch", name="my-own")).to_have_attribute("aria-checked", "true")
     assert ask.chat("Hello!").json()["choices"][0]["message"]["content"] == "As you like."
+    for words in ("As you like.", "As you please."):
+        text.fill(f"description: x\nrules: [{{reply: {words}}}]\n")
+        begin.click()
+        expect(opened.locator(".rules")).to_contain_text(words)
+        own = opened.locator("article", has=opened.get_by_role("switch", name="my-own"))
+        own.get_by_text("File", exact=True).click()
+        expect(own.locator("pre")).to_contain_text(words)
 
 
 def test_it_finds_a_mock_that_has_been_started_again(tab, ask):
@@ -480,7 +535,10 @@ def test_older_exchanges_are_a_click_away(engy, tab):
             said = {"model": "glm-5.2", "prompt": str(number), "max_tokens": 1}
             client.post("/v1/completions", json=said, headers={"authorization": f"Bearer {engy.api_key}"})
     tab.goto(f"{engy.origin}/_mock/")
-    expect(tab.get_by_text("200 exchanges", exact=True)).to_be_visible()
+    expect(tab.get_by_text("200 of 230 exchanges", exact=True)).to_be_visible()
+    tab.get_by_label("Filter exchanges").fill("no such words")
+    expect(tab.get_by_text("0 of 230 exchanges", exact=True)).to_be_visible()
+    tab.get_by_label("Filter exchanges").fill("")
     tab.get_by_role("button", name="Show older exchanges").click()
     expect(tab.get_by_text("230 exchanges", exact=True)).to_be_visible()
     expect(tab.get_by_role("button", name="Show older exchanges")).to_be_hidden()

@@ -209,6 +209,41 @@ def test_a_command_that_never_ends(run, tmp_path):
         os.kill(other_session, signal.SIGKILL)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the system tells what a command has started")
+def test_what_a_command_leaves_behind(run, tmp_path):
+    """A command that ends well leaves nothing running, not in a session of its own either."""
+    code, _, _ = run(
+        f"import subprocess\nprint({PARIS})\n"
+        "left = subprocess.Popen(['sleep', '600'], start_new_session=True, stdout=-3, stderr=-3)\n"
+        "open('left', 'a').write(f'{left.pid}\\n')",
+        *("--profile", "empty.yaml", "--seed", "0"),
+    )
+    assert code == 0
+    pids = (tmp_path / "left").read_text().split()
+    assert len(pids) == 2
+    assert all(is_gone(int(pid)) for pid in pids)
+
+
+@pytest.mark.parametrize("option", ["--html", "--junit", "--json", "--save-plans"])
+@pytest.mark.parametrize("name", ["client.py/x", "client.py/x/y", "/dev/null/x"])
+def test_reports_that_cannot_be_written_are_found_first(run, tmp_path, option, name):
+    """The command has not been run once by then."""
+    code, _, errors = run("open('ran', 'w')", "--seed", "1", option, name)
+    assert code == 2
+    assert f"{name}: cannot be written" in errors
+    assert not (tmp_path / "ran").exists()
+
+
+def test_looking_for_room_leaves_nothing(run, tmp_path):
+    """A file that is there stays as it was, and one that is not is not made."""
+    (tmp_path / "old.json").write_text("old")
+    code, _, _ = run("sys.exit(3)", "--seed", "1", "--json", "old.json", "--html", "new.html")
+    assert code == 2
+    assert (tmp_path / "old.json").read_text() == "old"
+    assert not (tmp_path / "new.html").exists()
+
+
 DICTATING = """
 description: Another answer than on a calm day.
 rules:

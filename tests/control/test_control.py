@@ -48,6 +48,8 @@ def test_settings_are_all_those_that_there_are(ask):
     assert changed == ask("GET", "settings")
     assert (changed["strict_tools"], changed["capacity"], changed["workers"][0]["zdr"]) == (True, 3, True)
     assert ask.engy.settings.capacity == 3
+    header = ask("PATCH", "settings", {"scenario_header": ["outage"]})["scenario_header"]
+    assert (header, ask.engy.settings.scenario_header) == (["outage"], {"outage"})
     ask("PATCH", "settings", {"cors_origins": ["https://App.test"]})
     assert ask.engy.settings.cors_origins == {"https://app.test"}
 
@@ -109,7 +111,7 @@ def test_a_scenario_may_stand_in_no_file(ask):
     answer = ask.chat("Will it rain?").json()
     assert answer["choices"][0]["message"]["content"] == "It rains."
     assert "made-here" in [one["name"] for one in ask("GET", "scenarios")["scenarios"]]
-    assert ask("GET", "scenarios/made-here")["text"] is None
+    assert ask("GET", "scenarios/made-here")["text"] == text
     wrong = ask("PUT", "scenarios/made-here", {"text": "description: x\nruels: []\n"}, status=400)
     assert "line 2" in wrong["error"]["message"]
     assert "Did you mean 'rules'?" in wrong["error"]["message"]
@@ -357,6 +359,24 @@ def test_a_reset_makes_all_as_new(ask):
             400,
             "scenario_header: input should be a valid boolean, not",
         ),
+        (
+            "PATCH",
+            "settings",
+            {"pace": {"per_second": "5"}},
+            400,
+            "pace.per_second: input should be a valid number",
+        ),
+        ("PATCH", "settings", {"pace": {"per_second": 1, "x": 1}}, 400, "pace.x: unexpected keyword argument"),
+        (
+            "PATCH",
+            "settings",
+            {"workers": [{"zdr": 1}]},
+            400,
+            "workers.0.zdr: input should be a valid boolean, not 1",
+        ),
+        ("POST", "plan", {"method": "GET"}, 400, "path: field required"),
+        ("POST", "accounts", {"prices": {"glm-5.2": {"input": 1}}}, 400, "prices.glm-5.2.output: field required"),
+        ("GET", "journal?model=" + "%ff" * 300, None, 400, "model: string should have at most 200"),
         ("PATCH", "clock", {"advance": True}, 400, "advance: input should be a valid number, not true"),
         ("PATCH", "clock", {"runs": "yes"}, 400, 'runs: input should be a valid boolean, not "yes"'),
     ],
@@ -367,6 +387,25 @@ def test_mistakes_are_explained(ask, method, path, body, status, message):
     assert error["status"] == status
     assert message in error["message"]
     assert error["param"] is None or re.fullmatch(r"[\w.]+", error["param"])
+
+
+def test_a_method_that_is_not_allowed_is_told_which_are(ask):
+    with ask.engy.http_client() as client:
+        answer = client.delete("/_mock/settings", headers={"X-Engy-Mock-Control": "1", "user-agent": "python"})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, PATCH")
+
+
+def test_a_scenario_that_stands_in_no_file_has_its_text(ask):
+    """As long as it is the one under way; of one in a file it is that of the file."""
+    for text in ("description: one\nrules: [{reply: x}]\n", "description: two # again\nrules: [{reply: y}]\n"):
+        assert ask("PUT", "scenarios/my-own", {"text": text})["text"] == text
+        assert ask("GET", "scenarios/my-own")["text"] == text
+    ask("PUT", "scenarios/phases", {"text": text})
+    assert ask("GET", "scenarios/phases")["text"] == text
+    assert ask("DELETE", "scenarios/phases")["text"] == text
+    assert ask("GET", "scenarios/phases")["text"].startswith("description: Refuses first")
+    ask("POST", "reset", {})
+    ask("GET", "scenarios/my-own", status=404)
 
 
 def test_an_answer_under_way_is_never_too_long_ago(ask):

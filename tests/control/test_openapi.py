@@ -1,7 +1,7 @@
 """The OpenAPI document is valid, has every route, and is kept to."""
 
 import re
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -61,12 +61,12 @@ def test_answers_are_as_described(ask, document):
 
 
 NAMES = {"accounts/{name}": "default", "models/{name}": "glm-5.2", "scenarios/{name}": "phases"}
-NEEDED = {
+NEEDED: dict[str, dict[str, Any]] = {
     "rules": {"rules": [{"reply": "x"}]},
     "plan": {"path": "/v1/models"},
     "models/{name}": {"is_available": True},
 }
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None,
     True,
     -1,
@@ -108,6 +108,21 @@ def test_what_the_document_forbids_is_refused(ask, document, row):
             refused += 1
     assert refused > 5 * len(row.takes.model_fields)
     assert before == (ask("GET", "settings"), ask("GET", "accounts"), ask("GET", "clock"), ask("GET", "models"))
+
+
+def test_the_document_tells_bounds(document):
+    schemas = document["components"]["schemas"]
+    number = schemas["AccountToOpen"]["properties"]["balance_micro"]["anyOf"][0]
+    assert number == {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
+    assert not [name for name, one in schemas.items() for own in _parts(one) if {"ge", "le"} & own.keys()]
+
+
+def _parts(schema):
+    """A schema and all within it."""
+    if isinstance(schema, dict):
+        yield schema
+    for own in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _parts(own)
 
 
 def test_whole_numbers_may_be_written_as_fractions(ask):

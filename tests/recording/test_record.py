@@ -288,6 +288,25 @@ def test_nothing_is_written_into_what_is_no_cassette(tmp_path, text):
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("---\nengy_mock_cassette: 99\n...\n", "line 2, engy_mock_cassette: input should be 1"),
+        (HEAD + "---\nname: stray\n...\n", "line 5, "),
+        (HEAD + "---\nexchange: 0\nrequest: {}\nanswer: {}\n...\n", "line 5, exchange"),
+        (HEAD + "---\n{\n...\n", "line "),
+    ],
+)
+def test_nothing_is_written_behind_what_cannot_be_played(tmp_path, text, said):
+    """A recording of hours is of no use in a file of which not all is a cassette: that is told at the start."""
+    path = tmp_path / "mine"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(MockError) as refused:
+        Tape(path, "https://api.engy.ai/v1")
+    assert f"mine, {said}" in str(refused.value)
+    assert path.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize("text", ["", HEAD, "# Mine.\n\n--- \nupstream: x\n" + HEAD[4:], COMMENT, COMMENT[:9]])
 def test_a_cassette_goes_on(tmp_path, text):
     """What is empty, begun or torn in its first line is a cassette afterwards."""

@@ -309,6 +309,29 @@ def test_what_a_fault_keeps_from_the_client_is_not_used_up(played, engy_factory,
     assert [post(Address(engy), *POSTS[case]).headers["x-engy-request-id"] for _ in left] == left
 
 
+UNREADABLE = (
+    "gzip-corrupt",
+    "gzip-truncated",
+    "double-content-encoding",
+    "content-length-long",
+    "content-length-short",
+    "200-html-as-json",
+)
+
+
+def test_what_cannot_be_read_is_not_used_up(played, engy_factory):
+    """All of it may be on the wire: as long as nobody can read it, whoever asks again gets it."""
+    path, heard = played
+    engy = engy_factory(cassette=path)
+    for kind in UNREADABLE:
+        engy.reset()
+        engy.when().faults(kind, times=1)
+        with suppress(httpx2.RequestError):
+            post(Address(engy), *POSTS["chat"])
+        assert engy.journal.last.faults, kind
+        assert post(Address(engy), *POSTS["chat"]).content == heard[0][1].content, kind
+
+
 def test_breaks_are_played_as_breaks(service, recorder, engy_factory):
     """A stream that was reset is reset again, behind the same pieces."""
     service.when(stream=True).reply("one two three", faults=[{"kind": "reset", "after": 2}])

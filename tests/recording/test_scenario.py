@@ -44,7 +44,7 @@ def test_every_dialect(service, recorder, tmp_path, capsys, case):
     before = post(recorder, path, body)
     scenario = made(recorder, tmp_path)
     with EngyMock(seed=99, scenarios=scenario) as engy:
-        again = post(type("At", (), {"origin": engy.origin}), path, body, authorization=f"Bearer {engy.api_key}")
+        again = post(At(engy), path, body, authorization=f"Bearer {engy.api_key}")
     assert again.status_code == before.status_code
     if before.status_code == 200:
         assert said(again, path) == said(before, path)
@@ -109,3 +109,79 @@ def test_an_empty_cassette_is_no_scenario(recorder, capsys):
     """There is nothing to make one of."""
     assert main(["scenarios", "from-cassette", str(recorder.tape.path)]) == 1
     assert "no answer of a model" in capsys.readouterr().err
+
+
+V5_HELLO = {"model": "openai/gpt-4o", "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}
+SEVERAL: list[tuple[str, Any, int]] = [
+    ("/v1/completions", {"model": "glm-5.2", "prompt": ["The sea", "A bridge"], "max_tokens": 6}, 2),
+    ("/v5/completions", {"model": "openai/gpt-4o", "prompt": ["a", "b"], "n": 2, "max_tokens": 9}, 4),
+    ("/v5/chat/completions", {**V5_HELLO, "n": 3}, 3),
+    ("/v5/chat/completions", {**V5_HELLO, "n": 3, "stream": True}, 3),
+]
+
+
+@pytest.fixture
+def both(service, record):
+    """A recorder for both surfaces, and how to ask it."""
+    recorder = record(service.origin)
+    return recorder, lambda path, body: post(recorder, path, body, **{"x-api-key": "sk-of-the-client-0815"})
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "count"), [SEVERAL[0], *[pytest.param(*one, marks=pytest.mark.slow) for one in SEVERAL[1:]]]
+)
+def test_choices_that_differ_are_not_dropped_one_by_one(both, capsys, path, body, count):
+    """A rule has one answer: an exchange with several is left out as a whole, which is said."""
+    recorder, ask = both
+    ask(path, body)
+    ask("/v1/chat/completions", CHAT)
+    assert main(["scenarios", "from-cassette", str(recorder.tape.path)]) == 0
+    told = capsys.readouterr()
+    assert (
+        f"exchange 1 has {count} choices that differ, of which a rule could give one, and is left out" in told.err
+    )
+    assert told.out.count("- when:") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", [False, True])
+def test_choices_that_are_alike_are_given(service, both, tmp_path, capsys, stream):
+    """All choices of a dictated answer are the same, recorded and given."""
+    recorder, ask = both
+    service.when().reply("The same.")
+    path, body = "/v5/chat/completions", {**V5_HELLO, "n": 3, "stream": stream}
+    before = ask(path, body)
+    with EngyMock(scenarios=made(recorder, tmp_path)) as engy:
+        again = post(At(engy), path, body, **{"x-api-key": engy.api_key})
+        assert engy.journal.last.rule == "scenario made, rule 1"
+    assert again.text.count("same") == before.text.count("same") == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reply", "args"),
+    [
+        ({"response": {"labels": ["a", 1], "score": None}}, {"a": 1}),
+        ({"response": None}, {"a": 1}),
+        ({"response": [1]}, {"a": 1, "stream": True}),
+        ({"text": "One two three."}, {"a": 1}),
+        ({"text": "One two three."}, {"a": 1, "stream": True}),
+    ],
+)
+def test_an_inference_has_a_response(service, both, tmp_path, capsys, reply, args):
+    """A whole answer is given as one value, a stream of texts as its text (S-74)."""
+    recorder, ask = both
+    service.when(endpoint="inference").reply(**reply)
+    body = {"model": "openai/gpt-4o", "args": args}
+    before = ask("/v5/inference", body)
+    with EngyMock(scenarios=made(recorder, tmp_path)) as engy:
+        again = post(At(engy), "/v5/inference", body, **{"x-api-key": engy.api_key})
+    assert before.status_code == 200
+    assert again.content == before.content
+
+
+class At:
+    """What `post` needs to know of a mock."""
+
+    def __init__(self, engy):
+        self.origin = engy.origin

@@ -5,6 +5,7 @@ Samples are put together here, so that the tree holds none.
 
 import json
 from base64 import b64encode, urlsafe_b64encode
+from textwrap import wrap
 from urllib.parse import quote
 
 import httpx2
@@ -90,6 +91,23 @@ def test_known_keys_go_in_base64(before, behind, write):
     assert "[scrubbed upstream key]" in cleaned
     assert len(left.rstrip("=")) <= len(before + behind) * 4 / 3 + 3
     other = write(before + b"other words than those" + behind).decode()
+    assert secrets.clean(other, {ODD: "upstream key"}) == other
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\r\\n", "\n  "])
+@pytest.mark.parametrize("before", range(40, 60, 3))
+@pytest.mark.parametrize("write", [b64encode, urlsafe_b64encode])
+def test_known_keys_go_in_base64_that_is_broken_into_lines(before, write, line_end):
+    """Also where a key stands across the end of a line, as in a mail (76 columns)."""
+    coded = write(b"x" * before + ODD.encode() + b"y" * 60).decode()
+    lines = line_end.join(wrap(coded, 76))
+    assert line_end in lines
+    cleaned = secrets.clean(f"see {lines} there", {ODD: "upstream key"})
+    start, end = cleaned.removeprefix("see ").removesuffix(" there").split("[scrubbed upstream key]")
+    assert lines.startswith(start)
+    assert lines.endswith(end)
+    assert len("".join((start + end).replace("\\r\\n", "").split())) <= (before + 60) * 4 / 3 + 3
+    other = line_end.join(wrap(write(b"other words than those" * 5).decode(), 76))
     assert secrets.clean(other, {ODD: "upstream key"}) == other
 
 

@@ -87,7 +87,10 @@ class Control:
         if not found:
             raise Refused(404, f"there is no control route {quoted(call.path)}: {PREFIX}openapi.json has them all")
         if operation is None:
-            raise Refused(405, f"method {quoted(call.method)} not allowed here, but {', '.join(sorted(found))}")
+            allowed = ", ".join(sorted(found))
+            raise Refused(
+                405, f"method {quoted(call.method)} not allowed here, but {allowed}", headers=(("Allow", allowed),)
+            )
         if call.trouble is not None:
             raise Refused(call.trouble.status, call.trouble.message)
         return operation, unquote(name)
@@ -175,4 +178,4 @@ def _body(operation: Operation, call: Call) -> Any:
 
 def _refusal(refused: Refused) -> tuple[Head, bytes]:
     body = json.write({"error": {"message": refused.message, "status": refused.status, "param": refused.param}})
-    return Head(refused.status, (JSON, NOT_KEPT)), body
+    return Head(refused.status, (JSON, NOT_KEPT, *refused.headers)), body

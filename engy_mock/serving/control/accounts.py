@@ -8,12 +8,12 @@ from pydantic import Field
 
 from engy_mock.books.account import Account
 from engy_mock.model.cards import Prices
-from engy_mock.serving.control.form import MAX_WHOLE, Count, Form, Name, Whole
+from engy_mock.serving.control.form import MAX_WHOLE, WHOLE, Count, Form, Name
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.vocabulary.errors import MockError
 
 Percent = Annotated[float, Field(ge=0, le=100)]
-Limit = Annotated[Whole, Field(ge=1, le=MAX_WHOLE)]
+Limit = Annotated[int, Field(ge=1, le=MAX_WHOLE), WHOLE]
 Price = Annotated[Decimal, Field(ge=0, le=1_000_000, max_digits=20, decimal_places=12)]
 Key = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -47,7 +47,7 @@ class AccountToOpen(Agreement):
 class AccountChange(Agreement):
     """What is to be otherwise; null takes a limit away. `deposit_micro` is paid in on top."""
 
-    deposit_micro: Annotated[Whole, Field(ge=1, le=MAX_WHOLE)] | None = None
+    deposit_micro: Annotated[int, Field(ge=1, le=MAX_WHOLE), WHOLE] | None = None
     add_key: bool = False
     revoke_key: Key | None = None
     is_closed: bool = False

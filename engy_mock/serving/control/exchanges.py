@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from engy_mock.books.entry import Entry, Fate
-from engy_mock.serving.control.form import MAX_WHOLE, Count, Form, Query, Whole
+from engy_mock.serving.control.form import MAX_WHOLE, WHOLE, Count, Form, Query
 from engy_mock.serving.control.house import House, Order, Refused
 from engy_mock.serving.watch import Seen
 from engy_mock.vocabulary import json
@@ -27,19 +27,19 @@ Word = Annotated[str, Field(max_length=200)]
 class JournalQuery(Query):
     """Which exchanges: at most so many, before or after the one of a number, and with these values."""
 
-    limit: Annotated[Whole, Field(ge=1, le=MAX_PAGE)] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), WHOLE] = 50
     before: Count | None = None
-    after: Annotated[Whole, Field(ge=-1, le=MAX_WHOLE)] | None = None
+    after: Annotated[int, Field(ge=-1, le=MAX_WHOLE), WHOLE] | None = None
     endpoint: Word | None = None
     model: Word | None = None
     account: Word | None = None
-    status: Annotated[Whole, Field(ge=0, le=999)] | None = None
+    status: Annotated[int, Field(ge=0, le=999), WHOLE] | None = None
 
 
 class FeedQuery(Query):
     """From behind which number on; without it only what is new."""
 
-    after: Annotated[Whole, Field(ge=-1, le=MAX_WHOLE)] | None = None
+    after: Annotated[int, Field(ge=-1, le=MAX_WHOLE), WHOLE] | None = None
 
 
 class UsageForm(Form):

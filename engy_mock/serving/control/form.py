@@ -17,8 +17,9 @@ def _whole(value: object) -> object:
 
 
 WHOLE = BeforeValidator(_whole)
-Whole = Annotated[int, WHOLE]
-Count = Annotated[Whole, Field(ge=0, le=MAX_WHOLE)]
+"""Stands behind the bounds of a whole number, so that its schema tells them."""
+
+Count = Annotated[int, Field(ge=0, le=MAX_WHOLE), WHOLE]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 

@@ -13,11 +13,14 @@ from engy_mock.vocabulary.seeds import secret
 class Refused(Exception):
     """The control API does not do that; told as JSON with this status."""
 
-    def __init__(self, status: int, message: str, *, param: str | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, *, param: str | None = None, headers: Sequence[tuple[str, str]] = ()
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.param = param
+        self.headers = tuple(headers)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +28,8 @@ class House:
     """One mock with all that belongs to it.
 
     `reset` makes it as new and breaks off the answers under way. `complaints` tells what is wrong with files that
-    are watched, `judged` what is to be said of the client. `instance` tells this run from any other.
+    are watched, `judged` what is to be said of the client. `texts` has scenarios that stand in no file, by name,
+    each with its text. `instance` tells this run from any other.
     """
 
     gateway: Gateway
@@ -39,6 +43,7 @@ class House:
     metrics: Callable[[], tuple[str, bytes]] | None = None
     folders: Sequence[Path] = ()
     instance: str = field(default_factory=secret)
+    texts: dict[str, tuple[object, str]] = field(default_factory=dict)
     is_warm: bool = False
 
 

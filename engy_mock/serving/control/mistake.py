@@ -1,12 +1,12 @@
 """What is wrong with a body or a query: the field, what should stand there, and what does."""
 
 from collections.abc import Mapping, Sequence
+from json import dumps
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from engy_mock.serving.control.house import Refused
-from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import quoted
 
 MOST_SHOWN = 80
@@ -27,7 +27,8 @@ UNSHOWN = frozenset({"extra_forbidden", "missing", "unexpected_keyword_argument"
 
 def mistaken(error: ValidationError, said: object, form: type[BaseModel]) -> Refused:
     """The refusal of what was said; where several kinds of values are possible, of what came nearest to one."""
-    found = [(_place(one["loc"], said), one) for one in error.errors(include_url=False, include_context=False)]
+    errors = error.errors(include_url=False, include_context=False)
+    found = [(_place(one["loc"], said, is_there="missing" not in one["type"]), one) for one in errors]
     place, nearest = max(found, key=lambda one: len(one[0]))
     where = quoted(".".join(place))
     param = ".".join([step for step in place if step.isidentifier() or step.isdigit()])
@@ -35,19 +36,19 @@ def mistaken(error: ValidationError, said: object, form: type[BaseModel]) -> Ref
     message = PLAINLY.get(kind, nearest["msg"].removeprefix("Value error, "))
     message = message[:1].lower() + message[1:]
     if kind not in UNSHOWN:
-        message += f", not {quoted(json.text(nearest['input']), MOST_SHOWN)}"
+        message += f", not {quoted(dumps(nearest['input'], ensure_ascii=False), MOST_SHOWN)}"
     known = f" Known are {', '.join(form.model_fields)}." if kind == "extra_forbidden" else ""
     return Refused(400, f"{where}: {message}.{known}" if where else f"{message}.{known}", param=param or None)
 
 
-def _place(steps: Sequence[int | str], said: Any) -> list[str]:
+def _place(steps: Sequence[int | str], said: Any, *, is_there: bool) -> list[str]:
     """The steps to a value as who wrote it knows them: pydantic names the kinds of values among them as well."""
     place: list[str] = []
     for number, step in enumerate(steps):
         is_item = isinstance(said, list) and isinstance(step, int) and step < len(said)
         if is_item or (isinstance(said, Mapping) and step in said):
             said = said[step]
-        elif not (isinstance(said, Mapping) and number == len(steps) - 1 and str(step).isidentifier()):
-            continue  # the last may be missing, or one too many
+        elif is_there or number < len(steps) - 1:
+            continue
         place.append(str(step))
     return place

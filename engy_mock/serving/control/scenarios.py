@@ -42,7 +42,7 @@ class ScenarioForm(Form):
 
 
 class ScenarioDetail(ScenarioForm):
-    """The same with the text of its file, where it has one."""
+    """The same with its text, where it stands in a file or has come as one."""
 
     text: str | None
 
@@ -114,7 +114,9 @@ def show(house: House, order: Order) -> ScenarioDetail:
     name = _checked(order.name)
     scenario = _scenario(house, name)
     path = Path(scenario.source)
-    text = read_text(path) if path.is_file() else None
+    of, text = house.texts.get(name, (None, None))
+    if of is not scenario:
+        text = read_text(path) if path.is_file() else None
     return ScenarioDetail(**_form(scenario, _scene(house, name)).model_dump(), text=text)
 
 
@@ -139,12 +141,16 @@ def read_wanted(house: House, order: Order) -> Scenario | None:
 
 def begin(house: House, order: Order) -> ScenarioDetail:
     """Let one take part, or go to a phase."""
-    scenes = house.gateway.scenes
+    scenes, wish = house.gateway.scenes, order.body
     scene = _scene(house, order.name) if order.read is None else scenes.begin(order.read)
+    if wish.text is not None:
+        under_way = {id(one.scenario) for one in scenes.stage.scenes}
+        house.texts = {known: own for known, own in house.texts.items() if id(own[0]) in under_way}
+        house.texts[order.name] = (order.read, wish.text)
     if scene is None:
         raise Refused(404, f"scenario {order.name} is not under way")  # somebody has ended it meanwhile
-    if order.body.phase is not None:
-        scene.go(order.body.phase)
+    if wish.phase is not None:
+        scene.go(wish.phase)
     return show(house, order)
 
 

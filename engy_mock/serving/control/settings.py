@@ -1,7 +1,8 @@
 """The settings of the mock, read and changed: whatever `Settings` has, this has."""
 
 from dataclasses import asdict, fields
-from typing import Annotated, Any, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import Field, create_model
 
@@ -18,8 +19,13 @@ def _left_out(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
+def _read(hint: Any) -> Any:
+    """How a value is read out of JSON: a whole number however it is written, all else as it stands."""
+    return Annotated[hint, WHOLE] if set(get_args(hint) or (hint,)) <= {int, NoneType} else hint
+
+
 _CHANGES: dict[str, Any] = {
-    name: (Annotated[_HINTS[name], WHOLE], Field(default=None, json_schema_extra=_left_out)) for name in _NAMES
+    name: (_read(_HINTS[name]), Field(default=None, json_schema_extra=_left_out)) for name in _NAMES
 }
 _ALL: dict[str, Any] = {name: (_HINTS[name], ...) for name in _NAMES}
 

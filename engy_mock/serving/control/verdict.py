@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from engy_mock.books.heard import Complaint, Heard
-from engy_mock.serving.control.form import Count, Form, Query, Whole
+from engy_mock.serving.control.form import WHOLE, Count, Form, Query
 from engy_mock.serving.control.house import House, Order, Refused
 
 Text = Annotated[str, Field(max_length=64 * 1024)]
@@ -58,7 +58,7 @@ class ErrorHeard(Form):
 
     type: Word = "Error"
     message: Text = ""
-    status: Annotated[Whole, Field(ge=100, le=599)] | None = None
+    status: Annotated[int, Field(ge=100, le=599), WHOLE] | None = None
 
 
 class WhatWasHeard(Form):

@@ -66,6 +66,7 @@ async function route() {
 const look = calmly(async () => {
   try {
     const state = await control.get("state");
+    exchanges.beginsAt(state.lost_exchanges);
     clock.textContent = `${hour(state.now)} ${state.runs ? "runs" : "stands"}`;
     scenarios.hidden = state.scenarios.length === 0;
     scenarios.textContent = state.scenarios.join(", ");

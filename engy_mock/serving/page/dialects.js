@@ -71,6 +71,19 @@ const responses = {
   },
 };
 
+const inference = {
+  canScore: false,
+  body: ({ model, text, tokens }) => ({
+    model,
+    args: { prompt: text, ...(tokens ? { max_tokens: tokens } : {}) },
+  }),
+  // Whole it is an object with the text in it, in pieces the text alone; a rule may answer with anything.
+  pieces: ({ response }) => {
+    const own = response?.output ?? response;
+    return [said(typeof own === "string" ? own : JSON.stringify(own))];
+  },
+};
+
 const v5 = { surface: "v5" };
 
 export const DIALECTS = [
@@ -81,6 +94,7 @@ export const DIALECTS = [
   { ...chat, ...v5, name: "Chat completions (v5)", path: "/v5/chat/completions" },
   { ...completions, ...v5, name: "Completions (v5)", path: "/v5/completions" },
   { ...responses, ...v5, name: "Responses (v5)", path: "/v5/responses", vendors: ["openai"] },
+  { ...inference, ...v5, name: "Inference (v5)", path: "/v5/inference" },
 ];
 
 // The models that a dialect takes, by what the mock says of them.

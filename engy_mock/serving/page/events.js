@@ -3,22 +3,28 @@
 // Events out of texts: `push` gives those that a text completes, `rest` is what no event has come of yet.
 export class Events {
   rest = "";
+  #isBegun = false;
+  #hasReturned = false;
 
   push(text) {
-    this.rest += text;
+    // A line that a carriage return has ended does not end once more by the line feed behind it.
+    this.rest += this.#hasReturned && text.startsWith("\n") ? text.slice(1) : text;
+    if (text) this.#hasReturned = text.endsWith("\r");
     const found = [];
     for (let end = END.exec(this.rest); end; end = END.exec(this.rest)) {
       const raw = this.rest.slice(0, end.index + end[0].length);
       this.rest = this.rest.slice(raw.length);
-      found.push(eventOf(raw));
+      found.push({ ...eventOf(this.#isBegun ? raw : raw.replace(/^\ufeff/, "")), raw });
+      this.#isBegun = true;
     }
     return found;
   }
 }
 
-const END = /\r\n\r\n|\n\n|\r\r/;
+// Two ends of lines next to each other, of any of the three sorts.
+const END = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)/;
 
-// One event: its name, its data (null if it has none), and the text itself.
+// One event: its name, and its data (null if it has none).
 function eventOf(raw) {
   let name = null;
   const data = [];
@@ -27,7 +33,7 @@ function eventOf(raw) {
     if (field === "event") name = value ?? "";
     else if (field === "data") data.push(value ?? "");
   }
-  return { name, data: data.length ? data.join("\n") : null, raw };
+  return { name, data: data.length ? data.join("\n") : null };
 }
 
 // The events of a response, as they come; throws what breaks it.

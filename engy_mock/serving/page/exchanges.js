@@ -36,6 +36,18 @@ export class Exchanges extends EventTarget {
     return this.#known.size > 0 && this.#known.keys().next().value > this.#first;
   }
 
+  // How many the mock knows of.
+  get total() {
+    return this.#known.size && this.newest.number + 1 - this.#first;
+  }
+
+  // Those before it have made room.
+  beginsAt(number) {
+    if (number === this.#first) return;
+    this.#first = number;
+    this.#tell("total");
+  }
+
   // Fetch some of them.
   async fetchOlder() {
     const oldest = this.#known.keys().next().value;
@@ -88,6 +100,8 @@ export class Exchanges extends EventTarget {
   #take({ name, data }) {
     if (name === "reset") {
       this.#known.clear();
+      this.#first = 0;
+      this.#room = KEPT;
       this.#tell("reset");
     } else if (name === "exchange") {
       const exchange = JSON.parse(data);

@@ -1,7 +1,7 @@
 // The list of exchanges, newest first: filtered, followed, walked through by arrow keys.
 
 import { calmly, div, element, span } from "./element.js";
-import { counted, money, span as spanOf } from "./format.js";
+import { counted, money, span as spanOf, whole } from "./format.js";
 
 const FRAME = 80;
 
@@ -63,6 +63,7 @@ export class List {
       this.#older,
     );
     exchanges.addEventListener("older", this.#draw);
+    exchanges.addEventListener("total", this.#draw);
     exchanges.addEventListener("exchange", ({ detail }) => {
       this.#stale.add(detail.number);
       if (this.#follows && detail.number === exchanges.newest.number) this.#go(detail.number);
@@ -119,8 +120,9 @@ export class List {
   #drawNow() {
     const shown = this.#shown();
     const total = this.#exchanges.all.length;
+    const of = Math.max(total, this.#exchanges.total);
     this.#count.textContent =
-      shown.length === total ? counted(total, "exchange") : `${shown.length} of ${counted(total, "exchange")}`;
+      (shown.length < of ? `${whole(shown.length)} of ` : "") + counted(of, "exchange");
     const rows = shown.map((exchange) => {
       let row = this.#rows.get(exchange.number);
       if (row === undefined) {

@@ -161,9 +161,11 @@ export class PlaygroundView {
     const before = this.#page.exchanges.newest?.number ?? -1;
     const began = performance.now();
     const since = () => spanOf((performance.now() - began) / 1000);
+    // Whoever sends again has no use for what is still to be said of the answer before.
+    const tell = (tone, text) => this.#stop === stop && this.#tell(tone, text);
+    const dialect = this.#dialect;
     let status = "";
     try {
-      const dialect = this.#dialect;
       const headers = {
         "Content-Type": "application/json",
         ...dialect.headers,
@@ -177,19 +179,20 @@ export class PlaygroundView {
         cache: "no-store",
       });
       status = String(response.status);
-      this.#tell("open", `${status}, first byte after ${since()}`);
-      await this.#read(dialect, response);
-      this.#tell(response.ok ? "good" : "odd", `${status}, over after ${since()}`);
+      tell("open", `${status}, first byte after ${since()}`);
+      await this.#read(dialect, response, stop.signal);
+      tell(response.ok ? "good" : "odd", `${status}, over after ${since()}`);
     } catch (error) {
       const what = error.name === "AbortError" ? "Stopped" : `The answer broke off (${error.message})`;
-      this.#tell("bad", `${status ? `${status}. ` : ""}${what} after ${since()}`);
+      tell("bad", `${status ? `${status}. ` : ""}${what} after ${since()}`);
     }
+    if (this.#stop !== stop) return;
     this.answer.classList.remove("is-open");
-    if (this.#stop === stop) this.halt.disabled = true;
-    await this.#link(before);
+    this.halt.disabled = true;
+    await this.#link(dialect, before, stop);
   }
 
-  async #read(dialect, response) {
+  async #read(dialect, response, signal) {
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
       const text = await response.text();
       let pieces = [];
@@ -203,6 +206,7 @@ export class PlaygroundView {
       return;
     }
     for await (const { data } of eventsOf(response)) {
+      signal.throwIfAborted();
       if (data === null || data === "[DONE]") continue;
       let value;
       try {
@@ -227,16 +231,17 @@ export class PlaygroundView {
   }
 
   // Point to the exchange in the list; where it has log probabilities, show its tokens.
-  async #link(before) {
+  async #link(dialect, before, stop) {
     const { exchanges, control } = this.#page;
-    const found = await arrived(exchanges, (one) => one.number > before && one.path === this.#dialect.path);
-    if (!found) return;
+    const found = await arrived(exchanges, (one) => one.number > before && one.path === dialect.path);
+    if (!found || this.#stop !== stop) return;
     this.told.append(
       " – ",
       element("a", { href: `#/exchanges/${found.number}` }, `exchange ${found.number} has the details`),
     );
     if (!this.scores.checked || this.scores.disabled) return;
     const { choices } = await control.get(`journal/${found.number}`);
+    if (this.#stop !== stop) return;
     for (const { text, tokens } of choices) {
       if (!tokens.length) continue;
       const place = this.answer.querySelector('[data-kind="text"]');

@@ -186,6 +186,7 @@ export class ScenariosView {
       said.textContent = "";
       try {
         await this.#control.put(path(name.value), { text: text.value });
+        this.#texts.delete(name.value);
         this.#toast(`${name.value} is on.`);
       } catch (error) {
         said.textContent = error.message;

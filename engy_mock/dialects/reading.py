@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from json import dumps, loads
 from typing import Any
 
-from engy_mock.verdict.blocks import blocks
+from engy_mock.dialects.blocks import blocks
 from engy_mock.vocabulary.request import ToolCall
 
 Document = Mapping[str, Any]
@@ -86,7 +86,7 @@ def _read_stream(reading: Reading, endpoint: str, body: bytes) -> None:
             # Where no choice tells its end, the mark is the only one.
             if endpoint == "inference":
                 reading.end(is_loose=not block.is_ended)
-            continue
+            break
         try:
             found = loads(block.data)
         except (ValueError, RecursionError):
@@ -269,3 +269,6 @@ _WHOLE: dict[str, Callable[[Reading, Document, str], None]] = {
     "messages": _messages_whole,
     "responses": _response_whole,
 }
+
+READABLE = frozenset(_WHOLE)
+"""The endpoints whose answers have texts that can be told from all else in them."""

@@ -1,11 +1,12 @@
 """What of an answer a client could take from the wire: its body, and whether the transfer came to its end."""
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from engy_mock.books.course import Course, is_endless
-from engy_mock.vocabulary.wire import Begin, Close, Head, Repeat, Unframed, Whole, Write
+from engy_mock.vocabulary.wire import Begin, Close, Head, Repeat, Step, Unframed, Whole, Write
 
 Ending = Literal["whole", "cut", "silent", "left", "garbled"]
 """How a transfer ended: in order, before its end, in a silence without end, by the client, or not in HTTP."""
@@ -31,11 +32,16 @@ class Transfer:
 
 def transfer(course: Course, *, has_left: bool) -> Transfer:
     """What came over the wire of an answer whose steps are known."""
+    return brought(course.sent, is_open=bool(course.unsent), has_left=has_left)
+
+
+def brought(steps: Sequence[Step], *, is_open: bool = False, has_left: bool = False) -> Transfer:
+    """What these steps bring over the wire; others may have been meant to follow."""
     head: Head | None = None
     length: int | None = None
     body: list[bytes] = []
     is_garbled = False
-    for step in course.sent:
+    for step in steps:
         match step:
             case Whole():
                 head, length = step.head, len(step.body)
@@ -49,11 +55,11 @@ def transfer(course: Course, *, has_left: bool) -> Transfer:
                 is_garbled = is_garbled or not data.startswith(b"HTTP/1.1 103 ")
     data = b"".join(body)
     if head is None:
-        return Transfer(None, b"", "garbled" if is_garbled else _early(course, has_left=has_left))
+        return Transfer(None, b"", "garbled" if is_garbled else _early(steps, is_open=is_open, has_left=has_left))
     declared = next((value for name, value in head.headers if name.lower() == "content-length"), None)
     if declared is not None and declared.isdigit():
         length = int(declared)
-    data, ending = _framed(course, data, length, head, has_left=has_left)
+    data, ending = _framed(steps, data, length, head, is_open=is_open, has_left=has_left)
     if is_garbled and ending != "silent":
         ending = "garbled"
     data, is_packed_well = _unpacked(data, head)
@@ -61,13 +67,13 @@ def transfer(course: Course, *, has_left: bool) -> Transfer:
 
 
 def _framed(
-    course: Course, data: bytes, length: int | None, head: Head, *, has_left: bool
+    steps: Sequence[Step], data: bytes, length: int | None, head: Head, *, is_open: bool, has_left: bool
 ) -> tuple[bytes, Ending]:
     """The body as its frame has it, and how it ended."""
     if length is not None and len(data) >= length:
         return data[:length], "whole"
-    last = course.sent[-1]
-    if course.unsent or is_endless(last):
+    last = steps[-1]
+    if is_open or is_endless(last):
         return data, "left" if has_left else "silent"
     if isinstance(last, Close):
         # Under HTTP/1.0 the end of the connection is that of the body, and no other can be told from it.
@@ -75,9 +81,9 @@ def _framed(
     return data, "whole" if length is None else "cut"
 
 
-def _early(course: Course, *, has_left: bool) -> Ending:
+def _early(steps: Sequence[Step], *, is_open: bool, has_left: bool) -> Ending:
     """How an answer ended that had no head."""
-    if course.unsent or (course.sent and is_endless(course.sent[-1])):
+    if is_open or (steps and is_endless(steps[-1])):
         return "left" if has_left else "silent"
     return "cut"
 
