@@ -79,8 +79,8 @@ class Planned(Iterator[Step]):
         if exchange.entry.course.is_broken_off:
             exchange.hold.settle(0)
         elif exchange.hold.is_open:
-            # Whose silence without end is over all the same has left no client behind.
-            exchange.entry.client_left = exchange.entry.course.ended is None
+            # Whose silence without end is over all the same has left no client behind; who is deaf notices none.
+            exchange.entry.client_left = exchange.entry.course.ended is None and not self._is_deaf
             usage = None if self._generation is None else self._generation.usage
             if usage is None:
                 exchange.hold.settle(0)
@@ -90,6 +90,12 @@ class Planned(Iterator[Step]):
             else:
                 exchange.leave(usage, self._plan[self._place - 1][1] if self._place else 0)
         exchange.entry.course.end()
+
+    @property
+    def _is_deaf(self) -> bool:
+        """Whether the last step is one in which nothing is noticed of the client."""
+        step = self._plan[self._place - 1][0] if self._place else None
+        return isinstance(step, Wait) and step.is_deaf
 
     def _settle(self) -> None:
         exchange, generation = self._exchange, self._generation

@@ -44,11 +44,12 @@ class WithoutSocket:
 
         `OpenAI(http_client=engy.http_client())`. Another library can be given (`engy.http_client(httpx)`); httpx
         is taken by itself where httpx2 is not installed. Options are those of the library's `Client`; like the
-        official clients, and unlike the library, it follows redirects.
+        official clients, and unlike the library, it follows redirects. Raises MockError for options that would
+        lead it out of the process: `proxy`, `mounts`, another `transport`.
         """
         library = self._library(library)
-        transport = self.transport(library, **_of_transports(options))
-        return library.Client(**{**self._client_options(), "transport": transport, **options})
+        options = self._client_options(library, "transport", options)
+        return library.Client(**{"transport": self.transport(library, **_of_transports(options)), **options})
 
     @overload
     def async_http_client(self, library: None = None, **options: Any) -> httpx2.AsyncClient: ...
@@ -57,8 +58,9 @@ class WithoutSocket:
     def async_http_client(self, library: Any = None, **options: Any) -> Any:
         """The same for asynchronous clients, on a loop of asyncio."""
         library = self._library(library)
+        options = self._client_options(library, "async_transport", options)
         transport = self.async_transport(library, **_of_transports(options))
-        return library.AsyncClient(**{**self._client_options(), "transport": transport, **options})
+        return library.AsyncClient(**{"transport": transport, **options})
 
     @overload
     def transport(
@@ -99,7 +101,12 @@ class WithoutSocket:
         """
         from aiohttp import ClientSession
 
-        if "connector" not in options:
+        from engy_mock.serving.aiohttp_clients import InsideConnector
+        from engy_mock.serving.staying import check_stays
+
+        instead = "aiohttp.ClientSession(...), with engy.aiohttp_connector() where it is to be inside"
+        check_stays(options, (InsideConnector,), instead)
+        if options.get("connector") is None:
             options["connector"] = self.aiohttp_connector()
         return ClientSession(**{"base_url": self._origin_or_nowhere, **options})
 
@@ -118,8 +125,17 @@ class WithoutSocket:
 
         return library_at_hand() if library is None else checked(library)
 
-    def _client_options(self) -> dict[str, Any]:
-        return {"base_url": self._origin_or_nowhere, "follow_redirects": True}
+    def _client_options(self, library: Any, way: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Those that are given and the usual ones; raises MockError for one that leads out of the process."""
+        from engy_mock.serving.httpx_clients import AsyncTransport, Transport
+        from engy_mock.serving.staying import check_stays
+
+        make = "Client" if way == "transport" else "AsyncClient"
+        instead = f"{library.__name__}.{make}(...), with engy.{way}() where it is to be inside"
+        check_stays(options, (Transport, AsyncTransport), instead)
+        if options.get("transport") is None:
+            options.pop("transport", None)
+        return {"base_url": self._origin_or_nowhere, "follow_redirects": True, **options}
 
     @property
     def _origin_or_nowhere(self) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import math
 import ssl
 from typing import Any
+from urllib.request import getproxies
 
 from aiohttp import (
     BaseConnector,
@@ -12,15 +13,19 @@ from aiohttp import (
     ClientConnectorSSLError,
     ClientRequest,
     ClientTimeout,
+    Fingerprint,
 )
 from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
+from yarl import URL
 
 from engy_mock.serving.connections import Doorkeeper
 from engy_mock.serving.handshake import Handshake, Misheard
 from engy_mock.serving.inside import Inside
 from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
+from engy_mock.vocabulary.errors import MockError
 
 TURNS_TO_END = 5
 """How many turns of the loop the answer on a connection gets to end behind it."""
@@ -36,6 +41,14 @@ class InsideConnector(BaseConnector):
         super().__init__(**options)
         self._inside = inside
         self._keeper = Doorkeeper(inside.shell, asyncio.get_running_loop())
+
+    async def connect(self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout) -> Connection:
+        """A connection for a request; raises MockError for one that is sent to a proxy."""
+        if req.proxy is not None:
+            if req.proxy not in _proxies_of_the_machine():
+                raise MockError("proxy= would lead this request out of the process: leave it out")
+            req.update_proxy(None, None, None)
+        return await super().connect(req, traces, timeout)
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """End all connections, at both ends."""
@@ -81,12 +94,24 @@ class InsideConnector(BaseConnector):
         handshake.shake(_context(handshake, req.ssl), req.server_hostname or req.host)
 
 
+def _proxies_of_the_machine() -> list[URL]:
+    """Those that a session takes by itself that trusts its environment; they are not for the inside."""
+    return [URL(proxy).with_user(None) for proxy in getproxies().values() if "://" in proxy]
+
+
 def _context(handshake: Handshake, wanted: Any) -> ssl.SSLContext:
-    """What a client needs for a handshake that is told this; one that is told nothing trusts the mock."""
+    """What a client needs for a handshake that is told this; one that is told nothing trusts the mock.
+
+    Raises MockError for what cannot be looked at.
+    """
     if isinstance(wanted, ssl.SSLContext):
         return wanted
     if wanted is True:
         return handshake.trusting
+    if isinstance(wanted, Fingerprint):
+        raise MockError(
+            "inside the process no connection has a fingerprint: use ssl=False, or the port of the mock"
+        )
     careless = ssl.create_default_context()
     careless.check_hostname = False
     careless.verify_mode = ssl.CERT_NONE

@@ -11,6 +11,13 @@ from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.inside import Inside
 from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links
 
+SCHEMES = frozenset({"http", "https", "ws", "wss"})
+"""Those that the libraries can speak."""
+
+
+class UnsupportedProtocol(Exception):
+    """A request that is not for HTTP."""
+
 
 class Asked(Protocol):
     """A request of either library, as far as its connection needs it."""
@@ -38,9 +45,13 @@ class Dialling:
     def dial(self, request: Asked) -> Link | None:
         """A connection for a request, a new one or one that is there; None if its handshake does not begin.
 
-        Raises ConnectionRefusedError, or ssl.SSLError for a handshake that fails.
+        Raises UnsupportedProtocol, ConnectionRefusedError, or ssl.SSLError for a handshake that fails.
         """
         url = request.url
+        if not url.scheme:
+            raise UnsupportedProtocol("Request URL is missing an 'http://' or 'https://' protocol.")
+        if url.scheme not in SCHEMES:
+            raise UnsupportedProtocol(f"Request URL has an unsupported protocol '{url.scheme}://'.")
         place = (url.scheme, url.raw_host, url.port)
         link = self._links.take(place)
         if link is not None:

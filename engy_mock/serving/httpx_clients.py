@@ -9,7 +9,7 @@ from ssl import SSLError
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from engy_mock.serving.dialling import Dialling, patience
+from engy_mock.serving.dialling import Dialling, UnsupportedProtocol, patience
 from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.heard import Garbled
 from engy_mock.serving.inside import Hearing, Inside
@@ -18,6 +18,7 @@ from engy_mock.serving.sent import Sent, Unsendable
 from engy_mock.vocabulary.errors import MockError
 
 TROUBLES = {
+    UnsupportedProtocol: "UnsupportedProtocol",
     Unsendable: "LocalProtocolError",
     Garbled: "RemoteProtocolError",
     ConnectionRefusedError: "ConnectError",

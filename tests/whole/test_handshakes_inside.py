@@ -10,7 +10,7 @@ import aiohttp
 import httpx2
 import pytest
 
-from engy_mock import EngyMock
+from engy_mock import EngyMock, MockError
 from engy_mock.serving.security import KINDS
 from tests.doors.both import TALKERS, Aiohttp
 from tests.doors.raw import PATIENCE
@@ -113,6 +113,14 @@ async def test_a_mock_that_was_never_started(kind):
                 await careless.get("/v1/models")
         else:
             assert (await careless.get("/v1/models", headers={"Host": "localhost"})).status_code == 200
+
+
+async def test_fingerprints_are_not_looked_at():
+    """Which is said, and not passed over."""
+    engy = EngyMock(tls="valid")
+    async with engy.aiohttp_session() as session:
+        with pytest.raises(MockError, match="no connection has a fingerprint"):
+            await session.get(MODELS, ssl=aiohttp.Fingerprint(bytes(32)))
 
 
 def test_a_stop_ends_handshakes_that_do_not_begin():
