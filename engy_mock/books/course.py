@@ -7,6 +7,9 @@ from typing import Any
 from engy_mock.vocabulary.clock import monotonic
 from engy_mock.vocabulary.wire import Begin, Close, Head, Repeat, Step, Unframed, Wait, Whole, Write
 
+LONG_SECONDS = 10.0
+"""A silence of so many seconds that a fault has made is a stall (Q-19)."""
+
 MAX_KEPT = 1024 * 1024
 """The largest answer that is kept as it was planned, in bytes."""
 
@@ -23,7 +26,8 @@ class Course:
     follow. `steps` are those of an answer that was refused or that faults have changed, as it was planned, `done`
     of them handed out; healthy answers keep none, there is nothing odd about them: `retell` tells them once more,
     part by part, and which of these are pieces. Without `is_kept` they were too large. `silences` names the faults
-    that make it fall silent for ever. It `is_broken_off` where the mock was stopped or reset before its end.
+    that make it fall silent for ever, `stalls` those that do so for long. It `is_broken_off` where the mock was
+    stopped or reset before its end.
     """
 
     __slots__ = (
@@ -36,6 +40,7 @@ class Course:
         "last",
         "retell",
         "silences",
+        "stalls",
         "steps",
     )
 
@@ -50,6 +55,7 @@ class Course:
         self.is_broken_off = False
         self.is_kept = True
         self.silences: tuple[str, ...] = ()
+        self.stalls: tuple[str, ...] = ()
 
     def at_once(self, *steps: Step) -> None:
         """The answer is handed out as a whole, at this moment."""
@@ -117,6 +123,13 @@ def is_endless(step: Step) -> bool:
     if isinstance(step, Repeat):
         return step.count is None
     return isinstance(step, Wait) and step.seconds == math.inf
+
+
+def is_long(step: Step) -> bool:
+    """Whether this step has an end, but is silent for long before it, or brings nothing but signs of life."""
+    if isinstance(step, Repeat):
+        return step.count is not None and step.count * step.seconds >= LONG_SECONDS
+    return isinstance(step, Wait) and LONG_SECONDS <= step.seconds < math.inf
 
 
 def _data(step: Step) -> bytes:

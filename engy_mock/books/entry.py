@@ -239,12 +239,16 @@ class Entry:
         """Whether the body was too long to be kept as a whole."""
         return self.body_bytes > len(self.body)
 
-    def lost_its_silence(self) -> None:
+    def lost_its_silence(self, *, is_endless: bool) -> None:
         """Too many answers were silent already: the faults behind that did not come to it (Q-19)."""
-        silences = self.course.silences
+        course = self.course
+        silences = course.silences if is_endless else course.stalls
         self.faults = tuple([fault for fault in self.faults if fault not in silences])
         self.not_applied += silences
-        self.course.silences = ()
+        if is_endless:
+            course.silences = ()
+        else:
+            course.stalls = ()
 
     def json(self) -> Any:
         """The body as the client sent it, parsed.

@@ -16,7 +16,7 @@ from engy_mock.cli.recording import add_from_cassette, add_record
 from engy_mock.cli.verdict import add_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +83,7 @@ def _check(options: argparse.Namespace) -> int:
     from engy_mock.gateway import Gateway
     from engy_mock.recording.cassette import is_one
 
+    _look_into(options.folders)
     scenes = Gateway().scenes
     scenes.look_in(options.folders)
     is_good = True
@@ -100,23 +101,40 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
+    """List what can be read; what cannot is told, and hides nothing."""
     from engy_mock.scripting.library import Library
+    from engy_mock.vocabulary.errors import MockError
 
+    _look_into(options.folders)
     library = Library(Path(folder) for folder in options.folders)
-    scenarios = [library.find(name) for name in library.names()]
-    width = max([len(scenario.name) for scenario in scenarios], default=0)
-    for scenario in scenarios:
-        print(f"{scenario.name:{width}}  {' '.join(scenario.description.split())}")
-    return 0
+    width = max(map(len, library.names()), default=0)
+    is_good = True
+    for name in library.names():
+        try:
+            description = library.find(name).description
+        except MockError as error:
+            is_good = False
+            print(f"engy-mock: {error}", file=sys.stderr)
+        else:
+            print(f"{name:{width}}  {' '.join(description.split())}")
+    return 0 if is_good else 1
 
 
 def _show(options: argparse.Namespace) -> int:
     from engy_mock.scripting.library import Library
     from engy_mock.vocabulary.files import read_text
 
+    _look_into(options.folders)
     library = Library(Path(folder) for folder in options.folders)
     print(read_text(Path(library.named(options.scenario).source)), end="")
     return 0
+
+
+def _look_into(folders: Iterable[str]) -> None:
+    from engy_mock.scripting.library import check_folder
+
+    for folder in folders:
+        check_folder(Path(folder))
 
 
 def _schema(options: argparse.Namespace) -> int:

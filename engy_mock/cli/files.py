@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engy_mock.cli.options import chosen
 from engy_mock.cli.pace import settings_of, takes_time
-from engy_mock.gateway.settings import Settings
-from engy_mock.scripting.library import check_same
+from engy_mock.scripting.library import check_folder, check_same
 from engy_mock.vocabulary.clock import StandingClock
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.files import Mark, mark
 
 if TYPE_CHECKING:
     from engy_mock.cli.rows import Rows
+    from engy_mock.gateway import Settings
     from engy_mock.mock import EngyMock
     from engy_mock.scripting.scenario import Scenario
     from engy_mock.scripting.stage import Scene
@@ -47,6 +47,7 @@ class Files:
         self._given = given
         self._environment = environment
         self.options = self._choose()
+        self._first = self.options
         self._scenarios: list[Sequence[Scenario]] = []
         self._watched: dict[Path, Watched] = {}
         self._rows: Rows = {}
@@ -84,8 +85,12 @@ class Files:
                 _log.warning("%s", watched.complaint)
             else:
                 _log.info("read again: %s", watched.path)
+                if watched.complaint is not None:
+                    _log.warning("%s", watched.complaint)
 
     def _read_all(self, engy: EngyMock) -> None:
+        for folder in self.options["scenarios"]:
+            check_folder(Path(folder))
         self._scenarios = self._wanted(engy)
         config, accounts = self.options["config"], self.options["accounts"]
         for path in (config, accounts and Path(accounts)):
@@ -94,8 +99,9 @@ class Files:
         self._rows = self._read_accounts(self.options)
 
     def _wanted(self, engy: EngyMock) -> list[Sequence[Scenario]]:
-        """What takes part from the start, each with all that it includes."""
+        """What takes part from the start, each with all that it includes; raises MockError."""
         scenes = engy.gateway.scenes
+        scenes.check_aside(self.options["scenario-header"])
         return [scenes.unfolded(scenes.library.named(name)) for name in self.options["scenario"]]
 
     def _watch_scenarios(self, engy: EngyMock) -> None:
@@ -159,7 +165,7 @@ class Files:
             for model in settings_of(self.options["pace"])["pace_by_model"]:
                 engy.gateway.catalog.row(model)
             self._leaving(wanted, engy)
-            self._settle(Settings())
+            self._settle(replace(engy.settings))
             rows = self._read_accounts(self.options)
             if rows != self._rows:
                 self._open_accounts(engy, rows, self._rows)
@@ -170,9 +176,9 @@ class Files:
         self._play_again(wanted, engy)
         if self.options["accounts"]:
             self._watch(Path(self.options["accounts"]), mark(Path(self.options["accounts"])))
-        late = [name for name in self.options if name not in LIVE and self.options[name] != before[name]]
         self._let_time_pass(engy)
-        return f"{self.options['config']}: {', '.join(late)} need another start" if late else None
+        late = [name for name in self.options if name not in LIVE and self.options[name] != self._first[name]]
+        return f"{self.options['config']}: another start is needed for {', '.join(late)}" if late else None
 
     def _settle(self, settings: Settings) -> None:
         """Let the options that are settings hold; raises MockError."""

@@ -295,8 +295,11 @@ def _located(option: Option, value: Any, folder: Path | None) -> Any:
     if option.shape == "map":
         model, path = value
         return model, folder / path
-    is_path = option.is_path or (option.name == "scenario" and ("/" in value or value.endswith((".yaml", ".yml"))))
-    return str(folder / value) if is_path else value
+    if option.name == "scenario":
+        from engy_mock.scripting.library import is_path
+
+        return str(folder / value) if is_path(value) else value
+    return str(folder / value) if option.is_path else value
 
 
 def _text(said: Any) -> str:

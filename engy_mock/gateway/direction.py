@@ -12,7 +12,7 @@ from engy_mock.dialects.admission import Body, key_of
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import Exchange
-from engy_mock.gateway.scenes import Scenes
+from engy_mock.gateway.scenes import ANY, Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.trouble import Trouble, chosen
 from engy_mock.gateway.underway import Underway
@@ -30,7 +30,6 @@ from engy_mock.vocabulary.request import GenerationRequest
 from engy_mock.vocabulary.seeds import hex_id
 from engy_mock.vocabulary.wire import Call, Step
 
-ANY = "*"
 SCENARIO = "X-Engy-Mock-Scenario"
 """The header by which one request asks for a scenario, where that is allowed."""
 

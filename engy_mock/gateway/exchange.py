@@ -110,7 +110,7 @@ class Exchange:
             steps = trouble.steps(steps, is_swapped=trouble.swaps_form)
         plan = performed(steps, is_streamed=is_streamed, most=1 if settings.one_event_per_write else MAX_WRITE)
         entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
-        entry.course.silences = tuple(trouble.silences)
+        entry.course.silences, entry.course.stalls = tuple(trouble.silences), tuple(trouble.stalls)
         entry.status = next((step.head.status for step, _ in plan if isinstance(step, Begin | Whole)), 0)
         entry.error = None if error is None else error.message
         is_over = bool(plan) and isinstance(plan[-1][0], End | Whole)

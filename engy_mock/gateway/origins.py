@@ -12,6 +12,7 @@ from engy_mock.vocabulary.wire import Begin, Call, Head, Step, Whole
 
 _LOOPBACK = re.compile(r"https?://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 _FORM = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/,*'\"]{1,255}", re.IGNORECASE)
+_USUAL_PORT = re.compile(r"(?<=^http)(://.*):80$|(?<=^https)(://.*):443$")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _WISHES = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z, \t-]{1,4096}")
 
@@ -39,7 +40,8 @@ def checked_origin(origin: str) -> str:
         raise MockError(
             f"{quoted(origin)} is no origin: write scheme, host and port without a path, as https://app.test:5173"
         )
-    return origin.lower()
+    # Browsers leave out the port that the scheme has by itself.
+    return _USUAL_PORT.sub(r"\1\2", origin.lower())
 
 
 def check_upgrade(call: Call, origin: str, others: Iterable[str]) -> None:

@@ -172,7 +172,7 @@ def marred(
     if recorded.at:
         steps = [Wait(recorded.at), *steps]
     entry.faults, entry.not_applied = tuple(trouble.applied), tuple(trouble.not_applied)
-    entry.course.silences = tuple(trouble.silences)
+    entry.course.silences, entry.course.stalls = tuple(trouble.silences), tuple(trouble.stalls)
     entry.error = None if error is None else error.message
     most = 1 if settings.one_event_per_write else MAX_WRITE
     plan = performed(steps, is_streamed=is_streamed, most=most)

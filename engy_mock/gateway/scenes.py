@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from engy_mock.scripting.scenario import Scenario
 
 
+ANY = "*"
+"""Stands for all scenarios."""
+
+
 class Mocked(Protocol):
     """What scenarios act on."""
 
@@ -160,6 +164,12 @@ class Scenes:
         if stage is None:
             stage = self._aside.setdefault(name, self._set_aside(name))
         return stage
+
+    def check_aside(self, names: Iterable[str]) -> None:
+        """Raise MockError for scenarios that no request can ask for; `*` stands for all that one can."""
+        for name in names:
+            if name != ANY:
+                self._set_aside(name)
 
     def _set_aside(self, name: str) -> Stage:
         stage = Stage(self._mocked.now, lambda: None)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from engy_mock.books.course import is_endless
+from engy_mock.books.course import LONG_SECONDS, is_endless, is_long
+from engy_mock.gateway.timing import OWN_TIME
 from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import Fault, Own, told
 from engy_mock.scripting.occasion import Occasion
@@ -34,12 +35,14 @@ class Trouble:
     _pieces: float = math.inf
     _beyond: list[int] = field(default_factory=list)
     _silent: list[bool] = field(init=False)
+    _long: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         # What is early and refuses nothing has acted before the body was read: it has invited nobody to send it.
         self._acted = [isinstance(own, Early) and own.answer() is None for own in self.faults]
         self._retold = [False] * len(self.faults)
         self._silent = [False] * len(self.faults)
+        self._long = [False] * len(self.faults)
 
     @property
     def applied(self) -> list[str]:
@@ -57,6 +60,11 @@ class Trouble:
     def silences(self) -> list[str]:
         """The faults that have made the answer fall silent for ever: each needs a place among the stalls."""
         return [told(own) for own in self._written(self._silent).values()]
+
+    @property
+    def stalls(self) -> list[str]:
+        """The faults that make it fall silent for long: so each of them does, unless time stands still."""
+        return [told(own) for own in self._written(self._long).values()]
 
     @property
     def is_free(self) -> bool:
@@ -113,6 +121,7 @@ class Trouble:
                     continue
                 self._acted[place] |= isinstance(own, Own) or found != events
                 self._silent[place] |= _falls_silent(found) and not _falls_silent(events)
+                self._long[place] |= _long_silences(found) > _long_silences(events) and own.kind not in OWN_TIME
                 events = found
         refused = next((event for event in events if isinstance(event, Refused)), None)
         return events if refused is None else [refused]
@@ -126,6 +135,8 @@ class Trouble:
                 found = list(own.wire(iter(done)))
                 self._acted[place] |= found != done
                 self._silent[place] |= any(map(is_endless, found)) and not any(map(is_endless, done))
+                is_longer = sum(map(is_long, found)) > sum(map(is_long, done))
+                self._long[place] |= is_longer and own.kind not in OWN_TIME
                 done = found
         return done
 
@@ -179,6 +190,16 @@ def _falls_silent(events: Iterable[Event]) -> bool:
         or (isinstance(event, Heartbeat) and event.count is None)
         for event in events
     )
+
+
+def _long_silences(events: Iterable[Event]) -> int:
+    """How often they are silent for long, or as good as silent."""
+    spans = [
+        event.seconds if isinstance(event, Pause) else event.seconds * (event.count or math.inf)
+        for event in events
+        if isinstance(event, Pause | Heartbeat)
+    ]
+    return sum([LONG_SECONDS <= span < math.inf for span in spans])
 
 
 def _pieces_of(choice: Choice) -> int:

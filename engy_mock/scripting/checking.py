@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from engy_mock.scripting.forms import ScenarioForm, keys_under
+from engy_mock.scripting.library import LETTERS
 from engy_mock.scripting.mistakes import MistakenFile, Mistakes
 from engy_mock.scripting.notation import Place, Sheet
 from engy_mock.vocabulary.errors import did_you_mean, quoted
@@ -88,7 +89,7 @@ def _complaint(found: Any, place: Place) -> str:
         return f"{last} is missing"
     message = found["msg"][:1].lower() + found["msg"][1:]
     if kind == "string_pattern_mismatch":
-        message = "a name has lower case letters, digits, and hyphens between them"
+        message = f"a name has {LETTERS}"
     hint = ""
     if kind == "literal_error" and isinstance(found["input"], str):
         expected = [word.strip(" '") for word in found["ctx"]["expected"].replace(" or ", ", ").split(",")]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from engy_mock.scripting.fault import LONGEST
-from engy_mock.scripting.library import MAX_NAME
+from engy_mock.scripting.library import MAX_NAME, NAME
 from engy_mock.scripting.matchers import Endpoint
 from engy_mock.scripting.refusals import MAX_HINT
 from engy_mock.scripting.sayings import MAX_COUNT
@@ -27,7 +27,7 @@ Logprob = Annotated[float, told(type="number", minimum=-100, maximum=0)]
 Hint = Annotated[float, told(type="number", minimum=0, exclusiveMaximum=MAX_HINT)]
 Window = Annotated[int, Field(ge=1)]
 StatusCode = Annotated[int, Field(ge=400, le=599)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=MAX_NAME)]
+Name = Annotated[str, Field(pattern=f"^{NAME.pattern}$", max_length=MAX_NAME)]
 
 
 class Form(BaseModel):

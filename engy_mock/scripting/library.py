@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from engy_mock.scripting.scenario import Scenario
 
 ENDINGS = (".yaml", ".yml", ".json")
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-MAX_NAME = 60
+NAME = re.compile(r"\.*[a-z0-9_-][a-z0-9._-]*")
+"""Names of scenarios: no path, and nothing but dots is none (Q-26)."""
+
+MAX_NAME = 64
+LETTERS = "lower case letters, digits, dots, hyphens and underscores"
 MAX_INCLUDED = 100
 
 
@@ -33,7 +36,7 @@ class Library:
     def names(self) -> list[str]:
         """The names that can be found, in order."""
         files = [path for folder in self.folders for path in _inside(folder)]
-        return sorted({path.name.partition(".")[0] for path in files if path.suffix in ENDINGS})
+        return sorted({path.stem for path in files if path.suffix in ENDINGS})
 
     def find(self, name: str) -> "Scenario":
         """The scenario of this name; raises MockError."""
@@ -42,7 +45,7 @@ class Library:
     def path_of(self, name: str) -> Path:
         """Where the scenario of this name stands; raises MockError."""
         if not NAME.fullmatch(name):
-            raise MockError(f"{quoted(name)} is no name of a scenario: lower case letters, digits and hyphens are")
+            raise MockError(f"{quoted(name)} is no name of a scenario: {LETTERS} are")
         if len(name) > MAX_NAME:
             raise MockError(f"{quoted(name)} is no name of a scenario: it has more than {MAX_NAME} characters")
         for folder in self.folders:
@@ -64,7 +67,7 @@ class Library:
 
     def named(self, wanted: str | Path) -> "Scenario":
         """The scenario of this name, or in the file at this path; raises MockError."""
-        if isinstance(wanted, Path) or wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted:
+        if isinstance(wanted, Path) or is_path(wanted):
             return _read(Path(wanted))
         return self.find(wanted)
 
@@ -87,6 +90,17 @@ class Library:
                 return
             scenario = rest
         yield from _Unfolding(self, tell).of(scenario)
+
+
+def is_path(wanted: str) -> bool:
+    """Whether it is the path of a file that somebody means, and not the name of a scenario."""
+    return wanted.endswith(ENDINGS) or "/" in wanted or "\\" in wanted
+
+
+def check_folder(folder: Path) -> None:
+    """Raise MockError for what is no folder to look into."""
+    if not folder.is_dir():
+        raise MockError(f"{quoted(str(folder))}: there is no such folder to look for scenarios in")
 
 
 def check_same(one: "Scenario", other: "Scenario") -> None:

@@ -1,12 +1,17 @@
 """YAML and JSON as plain values, with the line of everything: bounded, without code, without doubles (Q-24)."""
 
 import json
+import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from engy_mock.scripting import quick
 from engy_mock.vocabulary import files
 from engy_mock.vocabulary.errors import MockError, quoted
 from engy_mock.vocabulary.text import is_sendable, paired
@@ -21,12 +26,23 @@ MAX_DEPTH = 16
 MAX_NUMBER = 400
 """How many characters a number may have; those of the largest float are fewer."""
 
+QUICK_FROM = 16 * 1024
+"""So many characters are worth a quicker loader."""
+
+NO_JSON = object()
+"""Stands for the value of a text that is YAML."""
+
 NO_ANCHORS = "anchors and aliases are refused"
+BY_NAME = "A reply can be named under `replies`."
 
 CHECKED = frozenset({"int", "float", "bool"})
 TAGS = frozenset({"map", "seq", "str", "int", "float", "bool", "null"})
 
 Place = tuple[str | int, ...]
+
+
+class MistakeInYaml(MockError):
+    """A text is no YAML."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -46,7 +62,7 @@ class _Loader(yaml.SafeLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         where = f"{self._source}, line {event.start_mark.line + 1}"
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise MockError(f"{where}: {NO_ANCHORS}. A reply can be named under `replies`.")
+            raise MockError(f"{where}: {NO_ANCHORS}. {BY_NAME}")
         is_key = isinstance(parent, yaml.MappingNode) and index is None
         self._left -= not is_key
         self._depth += 1
@@ -60,6 +76,11 @@ class _Loader(yaml.SafeLoader):
             self._depth -= 1
 
 
+_UNHEARD = re.compile(rf"\t|{yaml.reader.Reader.NON_PRINTABLE.pattern}")
+"""Of what cannot be printed libyaml hears only when it comes there, and tabs stand in more places there."""
+
+_DISPUTED = re.compile(r"(?:^|[\s\[{,])!|[|>]#")
+
 _PLAIN = {
     letter: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":timestamp", ":value"))]
     for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -67,7 +88,7 @@ _PLAIN = {
 _Loader.yaml_implicit_resolvers = _PLAIN
 
 
-class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _QuickLoader(quick.Loader):  # type: ignore[misc]
     """The same words, read by libyaml where it is there: for files of which much may be asked."""
 
 
@@ -145,20 +166,38 @@ def read(data: bytes, source: str, *, is_json: bool = False, bounds: Bounds = BY
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise MockError(f"{source}, line {line}: byte {data[error.start]:#04x} is not UTF-8") from None
-    strict = _strict(text, source) if is_json else None
+    strict = _strict(text, source) if is_json else NO_JSON
     if text.lstrip().startswith(("{", "[") if is_json else "{"):
         text = text.replace("\t", " ")  # JSON has tabs between its words, where YAML has none
-    sheet = Sheet(source, None)
+    if bounds != BY_HAND:
+        return _read(_QuickLoader, text, source, strict, bounds)
+    if quick.IS_THERE and len(text) >= QUICK_FROM and not _UNHEARD.search(text):
+        quick.check_limits(text, source, most=MAX_NODES, depth=MAX_DEPTH, no_anchors=f"{NO_ANCHORS}. {BY_NAME}")
+        if not any(map(_is_disputed, text.splitlines())):
+            # What is wrong is said in the same words everywhere, whether libyaml is there or not.
+            with suppress(MistakeInYaml):
+                return _read(_QuickLoader, text, source, strict, bounds)
+    return _read(partial(_Loader, source=source), text, source, strict, bounds)
+
+
+def _is_disputed(line: str) -> bool:
+    """Whether libyaml may take it otherwise: tags, a question mark inside braces, a comment right behind `|`."""
+    return ("?" in line and ("{" in line or "[" in line)) or _DISPUTED.search(line) is not None
+
+
+def _read(loaders: Callable[[str], Any], text: str, source: str, strict: Any, bounds: Bounds) -> Sheet:
+    """The value of a text by one of the loaders; `strict` is the one that JSON has, if it is that."""
+    sheet, is_json = Sheet(source, None), strict is not NO_JSON
     loader = None
     try:
-        loader = _Loader(text, source) if bounds == BY_HAND else _QuickLoader(text)
+        loader = loaders(text)
         node = loader.get_single_node()
         if node is not None:
             _walk(node, (), sheet, _Room(bounds.nodes, bounds.depth, is_json))
             # Both read the same places, but YAML takes some numbers and characters of JSON for something else.
             sheet.value = strict if is_json else loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise MockError(f"{source}{_where(error, text)}: {_what(error)}") from None
+        raise MistakeInYaml(f"{source}{_where(error, text)}: {_what(error)}") from None
     except RecursionError:
         raise MockError(f"{source}: nested deeper than {bounds.depth} levels") from None
     finally:
@@ -196,7 +235,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
         raise MockError(f"{sheet.source}, line {line}: tag {quoted(node.tag)} is not allowed")
     sheet.lines.setdefault(path, line)
     if isinstance(node, yaml.ScalarNode):
-        _check_word(node, sheet.at(path), room)
+        _check_word(node, partial(sheet.at, path), room)
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
             _walk(item, (*path, place), sheet, room)
@@ -206,7 +245,7 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
             at = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise MockError(f"{sheet.source}, line {at}: a key must be a word")
-            _check_word(key, f"{sheet.source}, line {at}", room)
+            _check_word(key, partial("{}, line {}".format, sheet.source, at), room)
             if key.value in seen:
                 first = seen[key.value]
                 raise MockError(f"{sheet.source}, line {at}: {key.value!r} stands in line {first} already")
@@ -215,20 +254,20 @@ def _walk(node: yaml.Node, path: Place, sheet: Sheet, room: _Room) -> None:
             _walk(value, (*path, key.value), sheet, room)
 
 
-def _check_word(node: yaml.ScalarNode, place: str, room: _Room) -> None:
+def _check_word(node: yaml.ScalarNode, place: Callable[[], str], room: _Room) -> None:
     """Raise MockError for half a surrogate pair, a number that is too long, and a tag that lies: `!!int x`."""
     if not is_sendable(paired(node.value) if room.has_pairs else node.value):
-        raise MockError(f"{place}: half a surrogate pair, which is no character: {quoted(node.value)}")
+        raise MockError(f"{place()}: half a surrogate pair, which is no character: {quoted(node.value)}")
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in CHECKED:
         return
     if kind != "bool" and len(node.value) > MAX_NUMBER:
         # Python does not read the longest whole numbers, and says so with an error of its own.
-        raise MockError(f"{place}: a number of more than {MAX_NUMBER} characters")
+        raise MockError(f"{place()}: a number of more than {MAX_NUMBER} characters")
     try:
         yaml.constructor.SafeConstructor().construct_object(node)
     except (ValueError, LookupError, yaml.YAMLError):
-        raise MockError(f"{place}: {quoted(node.value)} is no {kind}") from None
+        raise MockError(f"{place()}: {quoted(node.value)} is no {kind}") from None
 
 
 def _where(error: yaml.YAMLError, text: str) -> str:

@@ -76,7 +76,7 @@ class Scenario:
 
 def from_file(path: Path) -> Scenario:
     """The scenario in a file; raises MockError with file, line, key and what instead, for all mistakes."""
-    return from_sheet(notation.read_file(path), path.name.partition(".")[0])
+    return from_sheet(notation.read_file(path), path.stem)
 
 
 def from_sheet(sheet: Sheet, name: str) -> Scenario:

@@ -123,8 +123,7 @@ class Doorkeeper:
                     connection.hand_over()
             elif turn is not None:
                 if now - turn.since > self._limits.answer_seconds:
-                    log.warning("an answer was cut after %g seconds", self._limits.answer_seconds)
-                    self._shell.break_off(connection, turn)
+                    self._shell.cut(connection, turn)
             elif isinstance(connection, Swift):
                 if now - connection.heard_at > self._limits.idle_seconds:
                     connection.force_close()

@@ -10,8 +10,9 @@ from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from operator import length_hint
 from types import coroutine
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from engy_mock.books.entry import Entry
 from engy_mock.serving.gate import Gate
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
@@ -19,12 +20,14 @@ from engy_mock.serving.leases import leased
 from engy_mock.serving.links import Link
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
-from engy_mock.serving.shell import Shell
+from engy_mock.serving.shell import Shell, cut_off
 from engy_mock.vocabulary.clock import Clock, monotonic
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.wire import Lease, Whole
 
 log = logging.getLogger("engy_mock")
+
+T = TypeVar("T")
 
 
 class Ending(NamedTuple):
@@ -83,6 +86,10 @@ class DrawnPace(Pace):
         """Hand the silence over."""
         await _signal(float(seconds) if seconds > 0 else None)
 
+    async def beside(self, work: Callable[[], T]) -> T:
+        """Nobody else is held up."""
+        return work()
+
 
 class Inside:
     """What the clients inside one process share; may be used from any thread and any loop."""
@@ -134,8 +141,8 @@ class Inside:
                     async with asyncio.timeout(end):
                         await bell.wait()
 
-    def telling(self, sent: Sent, link: Link) -> Telling | Said:
-        """The answer to a request, for a Hearing to drive, or to hear at once.
+    def telling(self, sent: Sent, link: Link, entries: list[Entry]) -> Telling | Said:
+        """The answer to a request, for a Hearing to drive, or to hear at once; its entry is added to the others.
 
         Raises Unsendable or Refused, and ConnectionResetError on a connection that is used too late.
         """
@@ -160,8 +167,8 @@ class Inside:
             begun = begun._replace(steps=iter(steps))
         framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
         if begun is None:
-            return shell.tell(call, framing, wire, self.pace)
-        return shell.go_on(call, begun, framing, wire, self.pace)
+            return shell.tell(call, framing, wire, self.pace, entries)
+        return shell.go_on(call, begun, framing, wire, self.pace, entries)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""
@@ -194,8 +201,9 @@ class Hearing:
         self._since = monotonic()
         self._has_waited = False
         self._telling: Telling | None = None
+        self._entries: list[Entry] = []
         try:
-            told = inside.telling(sent, link)
+            told = inside.telling(sent, link, self._entries)
         except Refused as refused:
             self.heard.hear(inside.refusal(refused))
         else:
@@ -303,7 +311,7 @@ class Hearing:
     def _is_too_old(self) -> bool:
         is_too_old = monotonic() - self._since > self._inside.limits.answer_seconds
         if is_too_old and self._telling is not None:
-            log.warning("an answer was cut after %g seconds", self._inside.limits.answer_seconds)
+            cut_off(self._entries, self._inside.limits)
         return is_too_old
 
 

@@ -191,5 +191,5 @@ class OddServer(web.Server):
         is_late = protocol.body_since is not None
         since = protocol.body_since or monotonic()
         protocol.head_since = protocol.body_since = None
-        self._shell.turns[protocol] = Turn(since, self._here, is_late)
+        self._shell.turns[protocol] = Turn(since, self._here, is_late, [])
         return web.BaseRequest(message, payload, protocol, writer, task, self._here)

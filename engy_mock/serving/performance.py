@@ -3,8 +3,10 @@
 import asyncio
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Protocol
 
+from engy_mock.books.course import is_endless, is_long
 from engy_mock.books.entry import Entry
 from engy_mock.serving.framing import Framing
 from engy_mock.serving.pace import Pace
@@ -48,16 +50,18 @@ class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
     A write is held back until the next step is known: head and first write share one on the wire, and so do
-    last write and end. `note` is told the place of the answer in the journal.
+    last write and end. `note` is told the place of the answer in the journal, which is added to the entries.
     """
 
     __slots__ = (
         "_clock",
         "_due",
+        "_entries",
         "_entry",
         "_framing",
         "_held",
         "_holds_piece",
+        "_is_hurried",
         "_pace",
         "_tell",
         "_wire",
@@ -66,7 +70,13 @@ class Performance:
     )
 
     def __init__(
-        self, wire: Wire, framing: Framing, pace: Pace, clock: Clock, note: Callable[[Entry], None] | None = None
+        self,
+        wire: Wire,
+        framing: Framing,
+        pace: Pace,
+        clock: Clock,
+        entries: list[Entry],
+        note: Callable[[Entry], None] | None = None,
     ) -> None:
         self._wire = wire
         self._tell = note
@@ -75,20 +85,24 @@ class Performance:
         self._clock = clock
         self._due = monotonic()
         self._entry: Entry | None = None
+        self._entries = entries
         self._held = b""
         self._holds_piece = False
+        self._is_hurried = False
         self._writes = 0
         self.is_over = False
 
     def note(self, entry: Entry) -> None:
         """Note the answer's place in the journal."""
         self._entry = entry
+        self._entries.append(entry)
         if self._tell is not None:
             self._tell(entry)
 
     async def perform(self, steps: Iterator[Step]) -> None:
         """Perform all steps and what is behind the last one; raises ConnectionError if the client left."""
         framing = self._framing
+        is_rest = False  # signs of life that found no place may leave a silence behind
         for step in steps:
             match step:
                 case Whole():
@@ -104,7 +118,16 @@ class Performance:
                     await self._flush()
                     if step.is_deaf:
                         self._wire.stop_reading()
-                    self._due = await self._pace.wait(self._clock, self._due, step.seconds, self._unheard)
+                    if is_rest or (self._is_hurried and is_long(step)):
+                        is_rest = False
+                        continue
+                    self._due = await self._pace.wait(
+                        self._clock,
+                        self._due,
+                        step.seconds,
+                        partial(self._unheard, step),
+                        is_stall=self._may_stall,
+                    )
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
                 case Begin():
@@ -119,7 +142,17 @@ class Performance:
                     await self._flush()
                 case Repeat():
                     await self._flush()
-                    beats = self._pace.beats(self._clock, self._due, step.seconds, step.count, self._unheard)
+                    is_rest = self._is_hurried and is_long(step)
+                    if is_rest:
+                        continue
+                    beats = self._pace.beats(
+                        self._clock,
+                        self._due,
+                        step.seconds,
+                        step.count,
+                        partial(self._unheard, step),
+                        is_stall=self._may_stall,
+                    )
                     async for due in beats:
                         if due == math.inf:
                             await self._close(is_abrupt=False)
@@ -127,6 +160,7 @@ class Performance:
                         self._due = due
                         self._held = framing.piece(step.data)
                         await self._flush()
+                    is_rest = self._is_hurried and is_long(step)
                 case Close():
                     await self._close(is_abrupt=step.abrupt)
                 case Lease():
@@ -143,10 +177,16 @@ class Performance:
             if self._writes % WRITES_IN_A_ROW == 0:
                 await asyncio.sleep(0)
 
-    def _unheard(self) -> None:
-        """A silence without end found no place."""
+    @property
+    def _may_stall(self) -> bool:
+        """Whether a fault makes this answer fall silent for long."""
+        return self._entry is not None and bool(self._entry.course.stalls)
+
+    def _unheard(self, step: Step) -> None:
+        """A silence found no place; if it would have had an end, none of the others that are long takes place."""
+        self._is_hurried = is_long(step)
         if self._entry is not None:
-            self._entry.lost_its_silence()
+            self._entry.lost_its_silence(is_endless=is_endless(step))
 
     async def _close(self, *, is_abrupt: bool) -> None:
         await self._flush()

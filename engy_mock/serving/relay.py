@@ -106,7 +106,7 @@ class Relay(Shell):
             await self._session.close()
             self._session = None
 
-    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> bool:
+    async def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace, entries: list[Entry]) -> bool:
         """Pass a call on, and its answer back; returns whether the connection may go on."""
         try:
             url = self._target(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -87,11 +87,12 @@ class Speaker(Protocol):
 
 
 class Turn(NamedTuple):
-    """An answer that is under way: since when, on which loop, and whether its head was looked at before."""
+    """An answer under way: since when, on which loop, whether its head was looked at before, its entries."""
 
     since: float
     loop: asyncio.AbstractEventLoop
-    is_late: bool = False
+    is_late: bool
+    entries: list[Entry]
 
 
 class Begun(NamedTuple):
@@ -129,7 +130,7 @@ class Shell:
 
         connection = request.protocol
         if connection not in self.turns:  # else the server has noted it already, with the end of the head
-            self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop())
+            self.turns[connection] = Turn(monotonic(), asyncio.get_running_loop(), False, [])
         try:
             if self.is_leased_out(connection):
                 await self._reset(request)
@@ -184,6 +185,11 @@ class Shell:
         if self.turns.get(connection) is turn and connection.transport is not None:
             connection.transport.abort()
 
+    def cut(self, connection: Speaker, turn: Turn) -> None:
+        """End a connection whose answer has lasted too long; that is no fault of its client (Q-18)."""
+        cut_off(turn.entries, self.limits)
+        self.break_off(connection, turn)
+
     async def refuse(self, request: web.BaseRequest, path: str, error: ApiError) -> None:
         """Say at the door what the service cannot, and close behind it."""
         await request.writer.write(self.turned_away(path, error, self._framing(request, wants_close=True)))
@@ -213,19 +219,34 @@ class Shell:
         except Exception as error:
             return Begun(map(_raise, (error,)), entries)
 
-    def tell(self, call: Call, framing: Framing, wire: Wire, pace: Pace) -> Coroutine[Any, Any, bool]:
-        """Answer a call; returns whether the answer came to its regular end, and the connection may go on."""
+    def tell(
+        self, call: Call, framing: Framing, wire: Wire, pace: Pace, entries: list[Entry]
+    ) -> Coroutine[Any, Any, bool]:
+        """Answer a call; returns whether the answer came to its regular end, and the connection may go on.
+
+        Its place in the journal is added to the entries.
+        """
         if self.aside is not None and self.aside.is_for(call.path):
             return self.aside.tell(call, framing, wire, pace)
-        return self.go_on(call, None, framing, wire, pace)
+        return self.go_on(call, None, framing, wire, pace, entries)
 
-    async def go_on(self, call: Call, begun: Begun | None, framing: Framing, wire: Wire, pace: Pace) -> bool:
+    async def go_on(
+        self,
+        call: Call,
+        begun: Begun | None,
+        framing: Framing,
+        wire: Wire,
+        pace: Pace,
+        entries: list[Entry],
+    ) -> bool:
         """Tell an answer that has begun, or begin it; returns the same."""
         seen = None
         if self.watch is not None:
             seen = self.watch.begin(call)
             wire = SeenWire(wire, seen)
-        performance = Performance(wire, framing, pace, self._service.clock, None if seen is None else seen.note)
+        performance = Performance(
+            wire, framing, pace, self._service.clock, entries, None if seen is None else seen.note
+        )
         steps = None if begun is None else begun.steps
         try:
             if steps is None:
@@ -286,7 +307,7 @@ class Shell:
         call = _call(request, body, unread.error if unread else None)
         if self.aside is not None and self.aside.is_for(call.path):
             self.set_aside(request.protocol)
-        is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace)
+        is_kept = await self.tell(call, framing, ConnectedWire(request, self.leases), self.pace, turn.entries)
         if unread and unread.is_broken:
             request.protocol.force_close()
         return is_kept
@@ -308,7 +329,7 @@ class Shell:
                 seen.note(entry)
             wire = SeenWire(wire, seen)
         try:
-            await Performance(wire, framing, pace, self._service.clock).perform(steps)
+            await Performance(wire, framing, pace, self._service.clock, []).perform(steps)
         finally:
             if seen is not None and watch is not None:
                 watch.end(seen)
@@ -357,6 +378,13 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
 
 def _raise(error: Exception) -> Step:
     raise error
+
+
+def cut_off(entries: Iterable[Entry], limits: Limits) -> None:
+    """Take note that the service itself ends an answer that has lasted too long."""
+    log.warning("an answer was cut after %g seconds", limits.answer_seconds)
+    for entry in entries:
+        entry.course.break_off()
 
 
 def _close(steps: Iterator[Step] | None) -> None:

@@ -224,7 +224,7 @@ class Swift(asyncio.Protocol):
                 self.hand_over(data)
                 return
             size = start + found.length
-            shell.turns[self] = Turn(monotonic(), self._loop)
+            shell.turns[self] = Turn(monotonic(), self._loop, False, [])
             if len(data) < size:
                 self._awaited, self._head = found, data[:start]
                 self._body.write(data[start:])
@@ -243,7 +243,7 @@ class Swift(asyncio.Protocol):
     def _answer(self, top: Top, data: bytes) -> None:
         """Tell an answer as far as it needs to wait for nothing."""
         shell = self._shell
-        asked = top.call
+        asked, entries = top.call, shell.turns[self].entries
         if shell.is_leased_out(self):
             telling = self._break()
         else:
@@ -260,7 +260,7 @@ class Swift(asyncio.Protocol):
             if shell.aside is not None and shell.aside.is_for(call.path):
                 shell.set_aside(self)
             framing = shell.framing(wants_close=top.wants_close)
-            telling = shell.tell(call, framing, SwiftWire(self), shell.pace)
+            telling = shell.tell(call, framing, SwiftWire(self), shell.pace, entries)
         context = copy_context()
         if not shell.tells_at_once:
             self._telling = self._loop.create_task(self._go_on(telling), context=context)

@@ -1,13 +1,17 @@
 """The control API shows and changes one mock, and says what is wrong with what it does not take."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Event
 
 import httpx2
 import pytest
 
 from engy_mock import EngyMock, ToolCall, WallClock
-from tests.control.conftest import Caller
+from engy_mock.scripting import notation
+from tests.control.conftest import CONTROL, Caller
+from tests.doors.raw import PATIENCE
 
 
 def test_health_and_readiness_name_the_instance(ask):
@@ -452,3 +456,40 @@ def test_rules_tell_what_they_say(ask):
     assert (refusal, free, fault) == ("refuse 503", "let_through", None)
     assert function == "reply by <lambda>"
     assert "refuse 429 retry_after=1.0" in others or "refuse 429 retry_after=1" in others
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "scenarios/mine", {"text": "description: x\nrules: [{reply: read at last}]\n"}),
+        ("POST", "rules", {"rules": [{"reply": "read at last"}]}),
+    ],
+)
+def test_a_long_text_is_read_while_others_are_answered(monkeypatch, method, path, body):
+    """Q-24: nobody waits for what somebody else has sent to the control API, however long that is."""
+    is_reading, is_answered = Event(), Event()
+    read = notation.read
+
+    def slowly(*given):
+        is_reading.set()
+        assert is_answered.wait(PATIENCE)
+        return read(*given)
+
+    monkeypatch.setattr(notation, "read", slowly)
+    with EngyMock(control=True) as engy, ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(httpx2.request, method, f"{engy.origin}/_mock/{path}", json=body, headers=CONTROL)
+        assert is_reading.wait(PATIENCE)
+        key = {"authorization": f"Bearer {engy.api_key}"}
+        asked = {"model": "glm-5.2", "messages": [{"role": "user", "content": "Hello!"}]}
+        try:
+            first = httpx2.post(f"{engy.base_url}/chat/completions", json=asked, headers=key)
+        finally:
+            is_answered.set()
+        assert (first.status_code, sent.result(PATIENCE).status_code) == (200, 200)
+        then = httpx2.post(f"{engy.base_url}/chat/completions", json=asked, headers=key)
+        assert then.json()["choices"][0]["message"]["content"] == "read at last"
+        broken = httpx2.put(
+            f"{engy.origin}/_mock/scenarios/bad", json={"text": "description: [\n"}, headers=CONTROL
+        )
+        assert broken.status_code == 400

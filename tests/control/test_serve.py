@@ -394,7 +394,7 @@ def test_options_are_read_again_when_they_are_saved(here):
     files.look(engy)
     assert engy.settings.cors_origins == {"https://b.test"}
     assert said(engy) == "green"
-    assert files.complaints == ["c.yaml: seed need another start"]
+    assert files.complaints == ["c.yaml: another start is needed for seed"]
     save(config, "scenario: [nope]\n", 3)
     files.look(engy)
     assert said(engy) == "green"
@@ -435,6 +435,65 @@ def test_options_that_are_away_for_a_moment_go_on(here, name, trouble):
     save(here / name, said_in.replace("own-rules", "other"), 4)
     files.look(engy)
     assert said(engy) == "blue"
+
+
+def test_what_needs_another_start_is_told_while_it_does(here, caplog):
+    """In the log as well, and no longer when all is as at the start."""
+    config = here / "c.yaml"
+    save(config, "seed: 1\n", 1)
+    engy, files = mock_of(config="c.yaml")
+    for number, text in enumerate(("seed: 7\nport: 9\n", "seed: 7\nport: 9\nallow-host: [a.test]\n"), 2):
+        caplog.clear()
+        save(config, text, number)
+        files.look(engy)
+        told = "c.yaml: another start is needed for port, seed"
+        assert (files.complaints, [one.getMessage() for one in caplog.records]) == ([told], [told])
+    assert engy.settings.allowed_hosts == {"a.test"}
+    save(config, "seed: 1\n", 4)
+    files.look(engy)
+    assert (engy.settings.allowed_hosts, files.complaints) == (frozenset(), [])
+
+
+@pytest.mark.parametrize("name", ["mine.json", "sub/mine.yaml", "mine.yml"])
+def test_a_path_in_a_file_is_seen_from_there_whatever_it_ends_in(here, name):
+    (here / "x" / "sub").mkdir(parents=True)
+    (here / "x" / name).write_text('{"description": "x", "rules": [{"reply": "green"}]}\n')
+    (here / "x" / "c.yaml").write_text(f"scenario: [{name}]\n")
+    engy, _ = mock_of(config="x/c.yaml")
+    assert said(engy) == "green"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scenarios": ["nowhere"]}, "nowhere: there is no such folder"),
+        ({"scenarios": ["own.yaml"]}, "own.yaml: there is no such folder"),
+        ({"scenario-header": ["nosuch"]}, "there is no scenario 'nosuch'"),
+        ({"scenario-header": ["strict"], "scenarios": ["."]}, "one alone cannot ask for it"),
+        ({"accounts": "nowhere.yaml"}, "nowhere.yaml: cannot be read"),
+    ],
+)
+def test_what_there_is_not_is_told_at_the_start(here, given, message):
+    (here / "own.yaml").write_text(GREEN)
+    (here / "strict.yaml").write_text("description: x\nsettings: {strict: true}\n")
+    with pytest.raises(MockError) as caught:
+        mock_of(**given)
+    assert message in str(caught.value)
+    (here / "c.yaml").write_text(json.dumps(given))
+    with pytest.raises(MockError) as caught:
+        mock_of(config="c.yaml")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["check busy-hour", "scenarios list", "scenarios show busy-hour"])
+def test_a_folder_that_there_is_not_is_told(here, capsys, command):
+    assert main([*command.split(), "--scenarios", "nowhere"]) == 1
+    assert "nowhere: there is no such folder" in capsys.readouterr().err
+
+
+def test_any_scenario_may_be_asked_for(here):
+    engy, _ = mock_of(**{"scenario-header": ["*"]})
+    assert said(engy, **{"X-Engy-Mock-Scenario": "nosuch"}) == 400
 
 
 def test_accounts_out_of_a_file(here):

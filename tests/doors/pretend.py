@@ -45,6 +45,15 @@ class Catalog:
         """Nothing here is ever undone."""
 
 
+class Scenes:
+    """Scenarios, of which there are none."""
+
+    from_files: tuple[()] = ()
+
+    def check_aside(self, names: list[str]) -> None:
+        assert not names
+
+
 @dataclass(slots=True)
 class Gateway:
     """Answers by path; `closed` lists the paths whose answers were settled, `left` those closed too early."""
@@ -53,6 +62,7 @@ class Gateway:
     clock: Clock = field(default_factory=StandingClock)
     settings: Settings = field(default_factory=Settings)
     catalog: Catalog = field(default_factory=Catalog)
+    scenes: Scenes = field(default_factory=Scenes)
     journal: list[Call] = field(default_factory=list)
     answers: dict[str, Answer] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)

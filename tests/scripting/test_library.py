@@ -1,5 +1,6 @@
 """The scenarios that come with the package: each is found, sound, told well, and does all that it says."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +9,9 @@ import jsonschema
 import pytest
 import yaml
 
-from engy_mock import EngyMock
+from engy_mock import EngyMock, MockError
 from engy_mock.cli import main
+from engy_mock.scripting import library
 from engy_mock.scripting.fault import told
 from engy_mock.scripting.library import Library, shipped
 from engy_mock.scripting.scenario import Scenario
@@ -44,6 +46,54 @@ def test_they_are_checked_and_listed(capsys: pytest.CaptureFixture[str]):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == NAMES
     assert all(len(line.split()) > 8 for line in lines)
+
+
+@pytest.mark.parametrize("name", ["v1.2", "a_b", "-x", "_", ".x", "a" * 64, "1..2", "x.yaml"])
+def test_a_name_may_have_dots_and_underscores(tmp_path, name):
+    """Q-26: the whole name of the file but its ending; also to those that include it, and over HTTP."""
+    (tmp_path / f"{name}.yaml").write_text("description: x\nrules: [{reply: found}]\n")
+    (tmp_path / "around.yaml").write_text(f"description: x\ninclude: ['{name}']\n")
+    found = Library([tmp_path])
+    assert name in found.names()
+    assert found.find(name).name == name
+    assert [part.name for part in found.with_included(found.find("around"))] == ["around", name]
+    engy = EngyMock(control=True, scenario_folders=[tmp_path])
+    with engy.http_client() as client:
+        answer = client.put(f"/_mock/scenarios/{name}", json={}, headers={"X-Engy-Mock-Control": "1"})
+        assert (answer.status_code, answer.json()["name"]) == (200, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "...", "a/b", "../x", "A", "a b", "a\n", "a\0", "ä", "a" * 65, "a\\b"]
+)
+def test_what_is_no_name(tmp_path, name):
+    """Q-26: no path, nothing but dots, and nothing that is long; no file is looked for."""
+    (tmp_path / "..yaml").write_text("description: x\n")
+    (tmp_path / "...yaml").write_text("description: x\n")
+    with pytest.raises(MockError, match="is no name of a scenario"):
+        Library([tmp_path]).find(name)
+    (tmp_path / "around.yaml").write_text(f"description: x\ninclude: [{json.dumps(name)}]\n")
+    with pytest.raises(MockError, match=r"around\.yaml, line 2"):
+        Library([tmp_path]).find("around")
+
+
+def test_an_odd_file_hides_no_others(tmp_path, capsys, monkeypatch):
+    """Each is told in a line of its own, where the others are listed."""
+    monkeypatch.setattr(library, "shipped", lambda: tmp_path / "nowhere")
+    (tmp_path / "v1.2.yaml").write_text("description: Good.\n")
+    (tmp_path / "My File.yaml").write_text("description: Good.\n")
+    (tmp_path / "broken.yaml").write_text("description: [\n")
+    (tmp_path / "folder.yaml").mkdir()
+    assert main(["scenarios", "list", "--scenarios", str(tmp_path)]) == 1
+    listed = capsys.readouterr()
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["v1.2"]
+    for name in ("My File", "broken.yaml", "folder"):
+        assert sum(name in line for line in listed.err.splitlines()) == 1
+    engy = EngyMock(control=True, scenario_folders=[tmp_path])
+    with engy.http_client() as client:
+        answer = client.get("/_mock/scenarios", headers={"X-Engy-Mock-Control": "1"})
+    broken = {one["name"] for one in answer.json()["scenarios"] if one["complaint"] is not None}
+    assert broken == {"My File", "broken", "folder"}
 
 
 @pytest.fixture(scope="module")

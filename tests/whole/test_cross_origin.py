@@ -126,6 +126,26 @@ def test_others_can_be_let_in(gateway):
         assert granted(ask(gateway, "/v1/models", headers={"origin": origin})) == {}
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("http://x.test:80", "http://x.test"),
+        ("HTTPS://X.test:443", "https://x.test"),
+        ("http://[::2]:80", "http://[::2]"),
+        ("http://x.test:443", "http://x.test:443"),
+        ("https://x.test:80", "https://x.test:80"),
+        ("http://x.test:8080", "http://x.test:8080"),
+        ("app://x.test:80", "app://x.test:80"),
+    ],
+)
+def test_the_usual_port_may_be_said(gateway, said, meant):
+    """Browsers leave it out; whoever names it means the same pages."""
+    assert checked_origin(said) == meant
+    gateway.settings.cors_origins = frozenset({said})
+    answer = ask(gateway, "/v1/models", headers={"origin": meant})
+    assert answer.headers["access-control-allow-origin"] == meant
+
+
 @pytest.mark.parametrize("origin", ["*", "null", "app.test", "https://app.test/", "https://a.test,https://b.test"])
 def test_what_is_no_origin_is_the_authors_mistake(origin):
     with pytest.raises(MockError, match=r"origin"):

@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -58,7 +59,7 @@ class Control:
                 feed = Feed(self.house, begins_behind(_query(operation, call), call))
                 head, body = Head(200, (STREAM, NOT_KEPT)), b""
             else:
-                head, body = self._answered(operation, name, call)
+                head, body = await self._answered(operation, name, call, pace)
         except Refused as refused:
             head, body = _refusal(refused)
             if refused.status in NOT_ADMITTED:
@@ -94,7 +95,7 @@ class Control:
             raise Refused(call.trouble.status, call.trouble.message)
         return operation, unquote(name)
 
-    def _answered(self, operation: Operation, name: str, call: Call) -> tuple[Head, bytes]:
+    async def _answered(self, operation: Operation, name: str, call: Call, pace: Pace) -> tuple[Head, bytes]:
         """Head and body of an answer that is told at once; raises Refused."""
         if operation.kind == "openapi":
             return Head(200, (JSON, NOT_KEPT)), self._document
@@ -114,6 +115,9 @@ class Control:
         host = call.headers.get("host", "localhost")
         order = Order(name=name, host=host, query=_query(operation, call), body=_body(operation, call))
         try:
+            if operation.reads is not None:
+                read = await pace.beside(partial(operation.reads, self.house, order))
+                order = replace(order, read=read)
             answer: BaseModel = operation.does(self.house, order)
         except (MockError, ApiError) as error:
             raise Refused(400, str(error)) from None

@@ -49,9 +49,13 @@ class House:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One call: the name in its path, query and body as the forms of its row say, and the host it was sent to."""
+    """One call: the name in its path, query and body as the forms of its row say, and the host it was sent to.
+
+    `read` is what its row has read for it.
+    """
 
     name: str = ""
     host: str = ""
     query: Any = None
     body: Any = None
+    read: Any = None

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from engy_mock.scripting import notation
 from engy_mock.scripting.fault import told
-from engy_mock.scripting.library import NAME, Library
+from engy_mock.scripting.library import LETTERS, MAX_NAME, NAME, Library
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Rule
 from engy_mock.scripting.scenario import Scenario, from_file, from_sheet
@@ -23,7 +23,6 @@ from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.files import read_text
 from engy_mock.vocabulary.generation import Reply
 
-MAX_NAME = 64
 MAX_TEXT = 1024 * 1024
 MOST_SHOWN = 60
 """So many characters of a reply are shown."""
@@ -121,18 +120,35 @@ def show(house: House, order: Order) -> ScenarioDetail:
     return ScenarioDetail(**_form(scenario, _scene(house, name)).model_dump(), text=text)
 
 
+def read_all(house: House, order: Order) -> None:
+    """Read what has been saved since somebody asked."""
+    for _ in reading(house.gateway.scenes.library):
+        pass
+
+
+def read_one(house: House, order: Order) -> Scenario:
+    """The scenario of this name."""
+    return _scenario(house, _checked(order.name))
+
+
+def read_wanted(house: House, order: Order) -> Scenario | None:
+    """What is to begin; None if nothing is, but one goes to another phase."""
+    name, wish = _checked(order.name), order.body
+    if wish.text is not None:
+        return from_sheet(notation.read(wish.text.encode("utf-8", "replace"), name), name)
+    return _scenario(house, name) if wish.phase is None or _scene(house, name) is None else None
+
+
 def begin(house: House, order: Order) -> ScenarioDetail:
     """Let one take part, or go to a phase."""
-    name, wish, scenes = _checked(order.name), order.body, house.gateway.scenes
-    scene = _scene(house, name)
+    scenes, wish = house.gateway.scenes, order.body
+    scene = _scene(house, order.name) if order.read is None else scenes.begin(order.read)
     if wish.text is not None:
-        made = from_sheet(notation.read(wish.text.encode("utf-8", "replace"), name), name)
-        scene = scenes.begin(made)
         under_way = {id(one.scenario) for one in scenes.stage.scenes}
         house.texts = {known: own for known, own in house.texts.items() if id(own[0]) in under_way}
-        house.texts[name] = (made, wish.text)
-    elif scene is None or wish.phase is None:
-        scene = scenes.begin(_scenario(house, name))
+        house.texts[order.name] = (order.read, wish.text)
+    if scene is None:
+        raise Refused(404, f"scenario {order.name} is not under way")  # somebody has ended it meanwhile
     if wish.phase is not None:
         scene.go(wish.phase)
     return show(house, order)
@@ -161,12 +177,16 @@ def rules(house: House, order: Order) -> RuleList:
     )
 
 
+def read_rules(house: House, order: Order) -> tuple[Rule, ...]:
+    """The rules that are to be added."""
+    document = {"description": "rules over HTTP", "rules": order.body.rules}
+    return from_sheet(notation.read(json.write(document), "the body"), "over-http").rules
+
+
 def add_rules(house: House, order: Order) -> RuleList:
     """Put rules behind the others."""
     script = house.gateway.script
-    document = {"description": "rules over HTTP", "rules": order.body.rules}
-    made = from_sheet(notation.read(json.write(document), "the body"), "over-http").rules
-    for rule in made:
+    for rule in order.read:
         number = len(script.rules) + 1
         script.add(replace(rule, name="", description=f"rule {number}, over HTTP"))
     return rules(house, order)
@@ -181,7 +201,7 @@ def clear_rules(house: House, order: Order) -> RuleList:
 def _checked(name: str) -> str:
     """The name of a scenario; it never becomes a path before it is known to be one (Q-26)."""
     if len(name) > MAX_NAME or not NAME.fullmatch(name):
-        raise Refused(400, "a scenario's name is of lower case letters, digits and hyphens, at most 64")
+        raise Refused(400, f"a scenario's name is of {LETTERS}, at most {MAX_NAME}")
     return name
 
 

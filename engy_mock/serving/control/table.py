@@ -26,13 +26,15 @@ from engy_mock.serving.control.house import House, Order
 class Operation:
     """One route. `does` is its function; without one `kind` names what answers in another way than by JSON.
 
-    A path that ends in `/{name}` stands for any one segment there. `takes` and `query` are the forms of body and
-    query, `gives` that of the answer. `is_open`: it needs no header, as it shows nothing and changes nothing.
+    `reads` reads beforehand what takes a while, and others are answered meanwhile. A path that ends in `/{name}`
+    stands for any one segment there. `takes` and `query` are the forms of body and query, `gives` that of the
+    answer. `is_open`: it needs no header, as it shows nothing and changes nothing.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     does: Callable[[House, Order], Any] | None = None
+    reads: Callable[[House, Order], Any] | None = None
     kind: Literal["json", "feed", "openapi", "metrics", "page", "file"] = "json"
     summary: str
     takes: type[BaseModel] | None = None
@@ -123,6 +125,7 @@ OPERATIONS = (
         method="GET",
         path="scenarios",
         does=scenarios.listed,
+        reads=scenarios.read_all,
         summary="Every scenario that can be found, those under way first among equals by name.",
         gives=scenarios.ScenarioList,
     ),
@@ -130,6 +133,7 @@ OPERATIONS = (
         method="GET",
         path="scenarios/{name}",
         does=scenarios.show,
+        reads=scenarios.read_one,
         summary="One scenario with its phases and the text of its file.",
         gives=scenarios.ScenarioDetail,
     ),
@@ -137,6 +141,7 @@ OPERATIONS = (
         method="PUT",
         path="scenarios/{name}",
         does=scenarios.begin,
+        reads=scenarios.read_wanted,
         summary="Let a scenario take part; with a phase, let it go there. Without one it begins anew.",
         takes=scenarios.Begin,
         gives=scenarios.ScenarioDetail,
@@ -155,6 +160,7 @@ OPERATIONS = (
         method="POST",
         path="rules",
         does=scenarios.add_rules,
+        reads=scenarios.read_rules,
         summary="Put rules behind those that are there, in the words of scenario files.",
         takes=scenarios.RulesToAdd,
         gives=scenarios.RuleList,
