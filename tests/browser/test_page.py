@@ -463,12 +463,14 @@ def test_a_scenario_of_ones_own(opened, ask):
     begin.click()
     expect(opened.get_by_role("switch", name="my-own")).to_have_attribute("aria-checked", "true")
     assert ask.chat("Hello!").json()["choices"][0]["message"]["content"] == "As you like."
+    own = opened.locator("article", has=opened.get_by_role("switch", name="my-own"))
+    expect(opened.locator(".rules")).to_contain_text("used 1 time")
+    own.get_by_text("File", exact=True).click()
+    # It stays open when the list is drawn anew, and shows what counts.
     for words in ("As you like.", "As you please."):
         text.fill(f"description: x\nrules: [{{reply: {words}}}]\n")
         begin.click()
         expect(opened.locator(".rules")).to_contain_text(words)
-        own = opened.locator("article", has=opened.get_by_role("switch", name="my-own"))
-        own.get_by_text("File", exact=True).click()
         expect(own.locator("pre")).to_contain_text(words)
 
 

@@ -322,11 +322,14 @@ def test_a_long_body_is_no_argument():
 
 @pytest.mark.slow
 def test_exchanges_of_all_scenarios_can_be_copied(pytester, tmp_path, capsys):
-    """Whatever a scenario does: what is copied of it passes as a test, and is a good scenario."""
+    """Whatever a scenario does: what is copied of it passes as a test, and is a good scenario.
+
+    One half of the routes for each, by turns.
+    """
     tests, scenarios = [], []
-    for name in Library().names():
+    for place, name in enumerate(Library().names()):
         engy = EngyMock(control=True, scenarios=[name])
-        for number, path in enumerate(BODIES):
+        for number, path in list(enumerate(BODIES))[place % 2 :: 2]:
             provoke(engy, path, stream=bool(number % 2) and path != "/v1/completions", seed=number)
         for entry, one in zip(engy.journal, copies(engy), strict=True):
             tests.append(one["pytest"])

@@ -16,7 +16,7 @@ from engy_mock.serving.control.table import OPERATIONS
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 25
+EXAMPLES = 15
 CONTROL = {"X-Engy-Mock-Control": "1", "User-Agent": "python"}
 FUZZED = [(row.method, row.full_path) for row in OPERATIONS if row.kind in ("json", "openapi")]
 IMITATED = [(route.method, route.path) for route in ROUTES]

@@ -69,7 +69,10 @@ def messages(client: Any, stream: bool, patience: float) -> str:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize(("made", "ask"), [(openai_client, chat), (anthropic_client, messages)])
 def test_what_was_read_is_used_up_and_nothing_else(tmp_path, engy, made, ask, stream):
-    """After each kind the next request gets the second answer if the first could be read, and else the first."""
+    """After each kind the next request gets the second answer if the first could be read, and else the first.
+
+    Every other kind, by turns with the other form.
+    """
     with EngyMock() as service, recorders(tmp_path) as start:
         recorder = start(service.base_url, key=service.api_key)
         for text in (FIRST, SECOND):
@@ -79,7 +82,7 @@ def test_what_was_read_is_used_up_and_nothing_else(tmp_path, engy, made, ask, st
                 assert ask(client, stream, 20.0) == text
     wrong, seen = [], 0
     client = made(engy.origin)
-    for kind in sorted(catalogue()):
+    for kind in sorted(catalogue())[stream::2]:
         engy.reset()
         engy.play(recorder.tape.path, "strict")
         try:
@@ -99,4 +102,4 @@ def test_what_was_read_is_used_up_and_nothing_else(tmp_path, engy, made, ask, st
             wrong.append((kind, heard, then))
     client.close()
     assert wrong == []
-    assert seen > 60
+    assert seen > 30

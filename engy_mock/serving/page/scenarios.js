@@ -76,6 +76,7 @@ export class ScenariosView {
     const fits = ({ name, description }) =>
       words.every((word) => `${name} ${description}`.toLowerCase().includes(word));
     const { scenarios, rules } = this.#state;
+    const opened = [...this.#place.querySelectorAll("details[open][data-key]")].map((one) => one.dataset.key);
     refill(
       this.#on,
       scenarios.filter(({ is_on: isOn }) => isOn).map((one) => this.#row(one)),
@@ -96,6 +97,9 @@ export class ScenariosView {
           "Forget the rules that no scenario has",
         ),
     );
+    for (const key of opened) {
+      this.#place.querySelector(`details[data-key="${CSS.escape(key)}"]`)?.setAttribute("open", "");
+    }
   }
 
   #row(one) {
@@ -179,7 +183,7 @@ export class ScenariosView {
     const name = element("input", {
       value: "my-own",
       "aria-label": "Name of the scenario",
-      pattern: "[a-z0-9]+(-[a-z0-9]+)*",
+      pattern: "[a-z0-9._\\-]{1,64}",
     });
     const said = element("p", { class: "bad", role: "alert" });
     const begin = async () => {

@@ -169,10 +169,10 @@ def test_all_plans(mocks: tuple[EngyMock, EngyMock], kind: str, reply: str):
 def test_behind_any_other(mocks: tuple[EngyMock, EngyMock], kind: str):
     """A kind takes what another has made of an answer, be it ever so broken, and the books stay right.
 
-    Each meets a twelfth of the others, and all of them do in their turn what comes before others.
+    Each meets one in twenty-four of the others, and all of them do in their turn what comes before others.
     """
     engy, _ = mocks
-    for other in KINDS[KINDS.index(kind) % 12 :: 12]:
+    for other in KINDS[KINDS.index(kind) % 24 :: 24]:
         for route, stream in in_each_form(places(kind)):
             engy.reset()
             engy.when().reply(**REPLIES["rich"], faults=[example(other), example(kind)])
