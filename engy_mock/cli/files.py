@@ -184,7 +184,7 @@ class Files:
         """Let the options that are settings hold; raises MockError."""
         settings.allowed_hosts = frozenset(self.options["allow-host"])
         settings.cors_origins = frozenset(self.options["cors-origin"])
-        settings.scenario_header = frozenset(self.options["scenario-header"])
+        settings.scenario_header = frozenset(self.options["scenario-header"]) or False
         settings.answers = self.options["answers"]
         for name, value in settings_of(self.options["pace"]).items():
             setattr(settings, name, value)

@@ -66,13 +66,17 @@ def serve(given: argparse.Namespace) -> int:
         told = {"base_url": engy.base_url, "origin": engy.origin, "key": engy.api_key, "note": note}
         print(greeting.format(version=__version__, **told), flush=True)
         if not is_over.wait(LOOKS_EVERY):
-            _load_the_rest(engy, is_over, has_control=not files.options["no-control"])
+            _load_the_rest()
+        has_read = False
         while not is_over.wait(LOOKS_EVERY):
             files.look(engy)
+            if not has_read and engy.is_looked_at:
+                has_read = True
+                _read_scenarios(engy, is_over)
     return 0
 
 
-def _load_the_rest(engy: EngyMock, is_over: Event, *, has_control: bool) -> None:
+def _load_the_rest() -> None:
     """Load what most answers do without, while nothing is asked yet: nobody should have to wait for it later."""
     import gc
 
@@ -80,12 +84,15 @@ def _load_the_rest(engy: EngyMock, is_over: Event, *, has_control: bool) -> None
 
     gc.collect()
     _spare_what_stays()
-    if has_control:
-        from engy_mock.serving.control.scenarios import reading
 
-        for _ in reading(engy.gateway.scenes.library):
-            if is_over.is_set():
-                break
+
+def _read_scenarios(engy: EngyMock, is_over: Event) -> None:
+    """Read the library while somebody looks at the first view of the page, for that of the scenarios."""
+    from engy_mock.serving.control.scenarios import reading
+
+    for _ in reading(engy.gateway.scenes.library):
+        if is_over.is_set():
+            break
 
 
 def made(files: Files) -> EngyMock:
@@ -107,7 +114,7 @@ def made(files: Files) -> EngyMock:
         allowed_hosts=frozenset(options["allow-host"]),
         cors_origins=frozenset(options["cors-origin"]),
         hurries_retries=False,
-        scenario_header=frozenset(options["scenario-header"]),
+        scenario_header=frozenset(options["scenario-header"]) or False,
         answers=options["answers"],
         **settings_of(options["pace"]),
     )

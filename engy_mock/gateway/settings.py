@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_type_hints
 
 from engy_mock.books.fleet import WORKERS, Worker
 from engy_mock.books.journal import MAX_BYTES, MAX_ENTRIES
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+
+Answers = Literal["plain", "asked", "markdown"]
+
+_CHOICES = {"answers": get_args(Answers), "overflow_wording": get_args(Wording)}
+"""What is looked at without loading a library for it, as the command line sets it."""
 
 _OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
 """The mistakes that a value makes in the eyes of kinds that it is not meant to be."""
@@ -70,15 +75,17 @@ class Settings:
     overflow_wording: Wording = "engy"
     keep_alive_comments: Annotated[float, Limits(gt=0)] | None = None
     ping_seconds: Annotated[float, Limits(gt=0)] | None = None
-    answers: Literal["plain", "asked", "markdown"] = "plain"
+    answers: Answers = "plain"
     pace: Wanted = "instant"
     pace_by_model: Mapping[str, Wanted] = field(default_factory=dict)
     journal_entries: Annotated[int, Limits(ge=1)] = MAX_ENTRIES
     journal_bytes: Annotated[int, Limits(ge=1)] = MAX_BYTES
 
     def __setattr__(self, name: str, value: object) -> None:
-        is_usual = name in _DEFAULTS and (value is _DEFAULTS[name] or (name == "pace_by_model" and value == {}))
-        if not is_usual:
+        usual = _DEFAULTS.get(name, _OTHER_KINDS)
+        is_good = type(value) is type(usual) and (value == usual or isinstance(value, bool))
+        is_good |= isinstance(value, str) and value in _CHOICES.get(name, ())
+        if not is_good and not (name == "pace_by_model" and value == {}):
             value = checked(name, value)
         object.__setattr__(self, name, value)
 

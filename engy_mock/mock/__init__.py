@@ -338,6 +338,14 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
             self._shell.abandon()
         self._leave_inside()
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether somebody has called the control API, as its page does."""
+        from engy_mock.serving.aside import LateControl
+
+        aside = None if self._shell is None else self._shell.aside
+        return isinstance(aside, LateControl) and aside.is_wanted
+
     def _serving_shell(self) -> Shell:
         if self._shell is None:
             from engy_mock.serving.shell import Shell

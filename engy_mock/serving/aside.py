@@ -44,6 +44,11 @@ class LateControl:
         self._lock = Lock()
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether somebody has called it."""
+        return self._made is not None
+
+    @property
     def control(self) -> Control:
         """The control API itself."""
         with self._lock:

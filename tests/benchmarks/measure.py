@@ -20,7 +20,7 @@ class Plan:
         return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-SMOKE = Plan(rounds=2, seconds=0.2, warm_up=0)
+SMOKE = Plan(rounds=1, seconds=0.2, warm_up=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
