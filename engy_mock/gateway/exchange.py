@@ -103,7 +103,9 @@ class Exchange:
         else:
             entry.generation = generation
             steps = list(self._told(events, generation, trouble, settings, now, is_streamed=is_streamed))
-            if plain is not None and trouble.is_retold_alone:
+            # What costs another price has changed something, seen or not.
+            is_same_price = plain is not None and generation is not None and plain.usage == generation.usage
+            if plain is not None and is_same_price and trouble.is_retold_alone:
                 others = self._told(_events(plain), plain, trouble, settings, now, is_streamed=is_streamed)
                 if heard(others) == heard(steps):
                     trouble.take_back()
