@@ -11,7 +11,6 @@ from engy_mock.vocabulary import json
 from engy_mock.vocabulary.credentials import without_keys
 from engy_mock.vocabulary.errors import MockError
 from engy_mock.vocabulary.generation import Generation, Usage
-from engy_mock.vocabulary.recall import Recall
 from engy_mock.vocabulary.request import GenerationRequest, ToolCall
 from engy_mock.vocabulary.wire import Line
 
@@ -51,15 +50,7 @@ def kept_header(name: object) -> str:
 
 def harmless(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that may be kept, by their names in lower case."""
-    return dict(_harmless(headers))
-
-
-def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: without_keys(value) for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
-
-
-_harmless = Recall(_kept)
-"""A client sends the same headers again and again."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -103,11 +103,10 @@ class Exchange:
         else:
             entry.generation = generation
             steps = list(self._told(events, generation, trouble, settings, now, is_streamed=is_streamed))
-            # What costs another price has changed something, seen or not.
-            is_same_price = plain is not None and generation is not None and plain.usage == generation.usage
-            if plain is not None and is_same_price and trouble.is_retold_alone:
+            if plain is not None and generation is not None and trouble.is_retold_alone:
                 others = self._told(_events(plain), plain, trouble, settings, now, is_streamed=is_streamed)
-                if heard(others) == heard(steps):
+                # What costs another price has changed something, seen or not.
+                if plain.usage == generation.usage and heard(others) == heard(steps):
                     trouble.take_back()
             steps = trouble.steps(steps, is_swapped=trouble.swaps_form)
         plan = performed(steps, is_streamed=is_streamed, most=1 if settings.one_event_per_write else MAX_WRITE)

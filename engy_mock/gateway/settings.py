@@ -24,7 +24,7 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 Answers = Literal["plain", "asked", "markdown"]
 
 _CHOICES = {"answers": get_args(Answers), "overflow_wording": get_args(Wording)}
-"""What is looked at without loading a library for it, as the command line sets it."""
+"""The words that some settings take."""
 
 _OTHER_KINDS = frozenset({"literal_error", "float_type", "dataclass_type", "dataclass_exact_type"})
 """The mistakes that a value makes in the eyes of kinds that it is not meant to be."""
@@ -82,12 +82,7 @@ class Settings:
     journal_bytes: Annotated[int, Limits(ge=1)] = MAX_BYTES
 
     def __setattr__(self, name: str, value: object) -> None:
-        usual = _DEFAULTS.get(name, _OTHER_KINDS)
-        is_good = type(value) is type(usual) and (value == usual or isinstance(value, bool))
-        is_good |= isinstance(value, str) and value in _CHOICES.get(name, ())
-        if not is_good and not (name == "pace_by_model" and value == {}):
-            value = checked(name, value)
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, value if _is_plainly_good(name, value) else checked(name, value))
 
     @classmethod
     def of(cls, wanted: object) -> Self:
@@ -104,6 +99,17 @@ class Settings:
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
 """What need not be looked at: most settings of most mocks."""
+
+
+def _is_plainly_good(name: str, value: object) -> bool:
+    """Whether a value is seen to be one of the setting without a library that has to be loaded."""
+    if name == "pace_by_model":
+        return value == {}
+    if name not in _DEFAULTS:
+        return False
+    usual = _DEFAULTS[name]
+    is_alike = type(value) is type(usual) and (value == usual or isinstance(value, bool))
+    return is_alike or (isinstance(value, str) and value in _CHOICES.get(name, ()))
 
 
 def checked(name: str, value: object) -> Any:

@@ -13,7 +13,7 @@ from engy_mock.scripting.needles import Needles
 from engy_mock.scripting.reach import contradiction
 from engy_mock.vocabulary.errors import MockError, did_you_mean, quoted
 from engy_mock.vocabulary.escapes import contains, readings
-from engy_mock.vocabulary.foreign import NOTHING, foreign
+from engy_mock.vocabulary.foreign import foreign
 from engy_mock.vocabulary.request import GenerationRequest, Message
 from engy_mock.vocabulary.text import unsendable
 
@@ -317,8 +317,8 @@ def _check(word: str, value: object) -> None:
             _check_header(name, wanted)
         elif "" in name.split("."):
             raise MockError(f"field= takes paths like messages.0.role: {name!r:.80} has an empty step")
-        elif (odd := foreign(wanted)) is not NOTHING:
-            raise MockError(f"field= takes values of JSON, and no request has {odd!r:.80} for {name!r:.80}")
+        elif (odd := foreign(wanted)) is not None:
+            raise MockError(f"field= takes values of JSON, and no request has {odd:.80} for {name!r:.80}")
     if word == "key" and isinstance(value, str) and not _HEADER_VALUE.fullmatch(value):
         raise MockError(f"key= takes a text on one line, without spaces around it: no request has {value!r:.80}")
     known = CLOSED.get(word)

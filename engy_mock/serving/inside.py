@@ -157,18 +157,17 @@ class Inside:
         if early is not None:
             return early
         is_mute = call.method == "HEAD"
-        begun = None if is_mute or wants_close else shell.begin(call)
+        steps = None if is_mute or wants_close else shell.begin(call, entries)
         # One step that waits for nothing needs nobody who drives it.
-        if begun is not None and length_hint(begun.steps, 2) == 1:
-            (step,) = steps = tuple(begun.steps)
-            top = heard_at_once(step, shell.house_headers()) if isinstance(step, Whole) else None
-            if top is not None and isinstance(step, Whole):
+        if steps is not None and length_hint(steps, 2) == 1:
+            (step,) = only = tuple(steps)
+            if isinstance(step, Whole) and (top := heard_at_once(step, shell.house_headers())) is not None:
                 return Said(top, step.body)
-            begun = begun._replace(steps=iter(steps))
+            steps = iter(only)
         framing = shell.framing(is_mute=is_mute, wants_close=wants_close)
-        if begun is None:
+        if steps is None:
             return shell.tell(call, framing, wire, self.pace, entries)
-        return shell.go_on(call, begun, framing, wire, self.pace, entries)
+        return shell.go_on(call, steps, framing, wire, self.pace, entries)
 
     def refusal(self, refused: Refused) -> bytes:
         """What the door says to a request that it refuses: as to one that it could not read."""

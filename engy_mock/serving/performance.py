@@ -50,14 +50,13 @@ class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
     A write is held back until the next step is known: head and first write share one on the wire, and so do
-    last write and end. `note` is told the place of the answer in the journal, which is added to the entries.
+    last write and end. `note` is told the place of the answer in the journal, which is the last of the entries.
     """
 
     __slots__ = (
         "_clock",
         "_due",
         "_entries",
-        "_entry",
         "_framing",
         "_held",
         "_holds_piece",
@@ -84,7 +83,6 @@ class Performance:
         self._pace = pace
         self._clock = clock
         self._due = monotonic()
-        self._entry: Entry | None = None
         self._entries = entries
         self._held = b""
         self._holds_piece = False
@@ -94,7 +92,6 @@ class Performance:
 
     def note(self, entry: Entry) -> None:
         """Note the answer's place in the journal."""
-        self._entry = entry
         self._entries.append(entry)
         if self._tell is not None:
             self._tell(entry)
@@ -176,6 +173,11 @@ class Performance:
             self._writes += 1
             if self._writes % WRITES_IN_A_ROW == 0:
                 await asyncio.sleep(0)
+
+    @property
+    def _entry(self) -> Entry | None:
+        """The answer's place in the journal."""
+        return self._entries[-1] if self._entries else None
 
     @property
     def _may_stall(self) -> bool:

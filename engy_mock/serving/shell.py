@@ -95,13 +95,6 @@ class Turn(NamedTuple):
     entries: list[Entry]
 
 
-class Begun(NamedTuple):
-    """An answer that has been asked for and is not told yet: its steps, and its places in the journal."""
-
-    steps: Iterator[Step]
-    entries: list[Entry]
-
-
 class Shell:
     """Answers aiohttp's requests out of a service; any number of loops may use one.
 
@@ -209,15 +202,17 @@ class Shell:
         whole = self._service.turned_away(path, error)
         return framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
 
-    def begin(self, call: Call) -> Begun | None:
-        """Ask for an answer before it is told; None where it can be asked for only while that is done."""
+    def begin(self, call: Call, entries: list[Entry]) -> Iterator[Step] | None:
+        """The steps of an answer before it is told; None where it can be asked for only while that is done.
+
+        Its place in the journal is added to the entries.
+        """
         if self.watch is not None or (self.aside is not None and self.aside.is_for(call.path)):
             return None
-        entries: list[Entry] = []
         try:
-            return Begun(self._service.answer(call, entries.append), entries)
+            return self._service.answer(call, entries.append)
         except Exception as error:
-            return Begun(map(_raise, (error,)), entries)
+            return map(_raise, (error,))
 
     def tell(
         self, call: Call, framing: Framing, wire: Wire, pace: Pace, entries: list[Entry]
@@ -233,13 +228,13 @@ class Shell:
     async def go_on(
         self,
         call: Call,
-        begun: Begun | None,
+        steps: Iterator[Step] | None,
         framing: Framing,
         wire: Wire,
         pace: Pace,
         entries: list[Entry],
     ) -> bool:
-        """Tell an answer that has begun, or begin it; returns the same."""
+        """Tell an answer that has begun with these steps, or begin it; returns the same."""
         seen = None
         if self.watch is not None:
             seen = self.watch.begin(call)
@@ -247,12 +242,9 @@ class Shell:
         performance = Performance(
             wire, framing, pace, self._service.clock, entries, None if seen is None else seen.note
         )
-        steps = None if begun is None else begun.steps
         try:
             if steps is None:
                 steps = self._service.answer(call, performance.note)
-            for entry in () if begun is None else begun.entries:
-                performance.note(entry)
             await performance.perform(steps)
         except ConnectionError:
             raise

@@ -1,29 +1,22 @@
 """What no JSON document holds, so that no request can have it."""
 
 import math
-from typing import Final
 
 
-class _Nothing:
-    """There is nothing of the sort."""
+def foreign(value: object) -> str | None:
+    """The first value in here that JSON does not know, as Python shows it; None if it knows all.
 
-
-NOTHING: Final = _Nothing()
-
-
-def foreign(value: object) -> object:
-    """The first value in here that JSON does not know, tuples and sets among them; NOTHING if it knows all."""
+    Tuples and sets are among those that it does not.
+    """
     if value is None or isinstance(value, bool | int | str):
-        return NOTHING
+        return None
     if isinstance(value, float):
-        return NOTHING if math.isfinite(value) else value
+        return None if math.isfinite(value) else repr(value)
     inner: list[object]
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            return value
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         inner = list(value.values())
     elif isinstance(value, list):
         inner = value
     else:
-        return value
-    return next((found for one in inner if (found := foreign(one)) is not NOTHING), NOTHING)
+        return repr(value)
+    return next((found for one in inner if (found := foreign(one)) is not None), None)
