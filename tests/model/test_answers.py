@@ -57,7 +57,18 @@ def said(engy, question, **fields):
         ("Some SQL, please", Wish(shapes=("code",), code="sql")),
         ("Shall we go?", None),
         ("A function in Go", Wish(shapes=("code",), code="go")),
+        ("Make a task list of bullet points", Wish(shapes=("tasks", "list"))),
+        ("A to-do list and a list", Wish(shapes=("tasks", "list"))),
+        ("A web-site, or two websites?", Wish(shapes=("links",))),
+        ("```\n1 + 1\n```", Wish(shapes=("code",))),
+        ("果物の表を", Wish(shapes=("table",), tongue="japanese")),
         ("A detailed article about tea", Wish(shapes=("long",))),
+        ("Write me a really long text", Wish(shapes=("long",))),
+        ("Explain it in 500 words", Wish(shapes=("long",))),
+        ("I want a longer answer", Wish(shapes=("long",))),
+        ("How long is the river?", None),
+        ("Tell me how long it takes", None),
+        ("They had a long day near the river", None),
         ("Auf Deutsch, bitte", Wish(tongue="german")),
         ("A table in Japanese", Wish(shapes=("table",), tongue="japanese")),
         ("Расскажи о хлебе", Wish(tongue="russian")),  # noqa: RUF001
@@ -95,7 +106,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("shape", [shape for shape, _ in SHAPES])
+@pytest.mark.parametrize("shape", list(SHAPES))
 def test_each_form_looks_like_itself(shape):
     """For every topic, for none, and in another language."""
     for place, topic in enumerate((bundled().general, *bundled().topics)):

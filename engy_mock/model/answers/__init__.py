@@ -39,9 +39,11 @@ def answer(engine: Engine, prepared: Prepared, *, is_always: bool) -> Generation
             named = replace(request, tool_choice=ToolChoice(mode="named", name=tool))
             return engine.generate(replace(prepared, request=named))
     wish = wish_of(question)
+    if wish is None and last.role != "tool" and not is_always:
+        return None
     # What the program is about counts before what it is written in.
     topic = bundled().topic(without_languages(question)) or bundled().topic(question) or bundled().general
-    if wish is None and last.role != "tool" and (topic.is_closing or not is_always):
+    if wish is None and last.role != "tool" and topic.is_closing:
         return None
     result = last.text[:MAX_QUOTED] if last.role == "tool" else None
     copies = [
