@@ -48,7 +48,7 @@ def kept_header(name: object) -> str:
     return str(kept)
 
 
-def harmless(headers: Mapping[str, str]) -> dict[str, str]:
+def harmless(headers: Mapping[str, str]) -> Mapping[str, str]:
     """The headers that may be kept, by their names in lower case."""
     return {name: without_keys(value) for name in KEPT_HEADERS if (value := headers.get(name)) is not None}
 
@@ -63,7 +63,8 @@ class Entry:
     understood, once it did, where a body that was cut has its short fields alone. `status` is 0 where no head was
     sent. `pieces_sent` counts the pieces that got through, `client_left` is true if the client went away before
     the end. `rule` names the rules that took part, and `missed` tells why others did not; for that it keeps rules
-    of about `rules_weight` bytes that exchanges before it did not. `faults` are those that changed the answer,
+    of about `rules_weight` bytes that exchanges before it did not; `request_weight` is about what its request
+    takes, where that is known from before. `faults` are those that changed the answer,
     `not_applied` those that found no place in it, as scenario files write them, and parts of a reply that found
     none; `plan` is the seed, and what stands for all that was decided. `headers` are those of the request that say
     nothing about who sent it. `weight` is about the memory that it keeps, in bytes. `course` is when what of the
@@ -101,6 +102,7 @@ class Entry:
     missed: "tuple[str, ...] | Callable[[Entry], tuple[str, ...]]" = field(default=(), repr=False, compare=False)
     gist: GenerationRequest | None = field(default=None, repr=False, compare=False)
     rules_weight: int = field(default=0, repr=False, compare=False)
+    request_weight: int = field(default=0, repr=False, compare=False)
     is_body_unread: bool = field(default=False, repr=False, compare=False)
 
     @property

@@ -24,13 +24,16 @@ class Worker:
 WORKERS = (Worker(zdr=True), Worker(require_proof=True))
 """By default each wish is met, but both together are not (E-148)."""
 
+_NO_WISH = ProviderWish()
 _WISHES = tuple([one.name for one in fields(ProviderWish)])
 
 
 def check_wish(wish: ProviderWish, workers: Sequence[Worker]) -> None:
     """Raise NoWorker unless one kind of worker keeps all that is demanded (E-82)."""
+    if wish == _NO_WISH:
+        return
     demanded = [name for name in _WISHES if getattr(wish, name)]
-    if demanded and not any(all(getattr(worker, name) for name in demanded) for worker in workers):
+    if not any(all(getattr(worker, name) for name in demanded) for worker in workers):
         names = " and ".join([f"provider.{name}" for name in demanded])
         raise NoWorker(f"no worker meets {names}", headers=(("Retry-After", "1"),))
 

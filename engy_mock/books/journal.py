@@ -24,7 +24,7 @@ ORDERS: tuple[str, ...] = get_args(Order)
 LATEST = 40
 """So many exchanges are shown beside something that failed."""
 
-HIDDEN = frozenset({"gist", "is_body_unread", "missed", "rules_weight", "weight"})
+HIDDEN = frozenset({"gist", "is_body_unread", "missed", "request_weight", "rules_weight", "weight"})
 """What entries have for the house alone."""
 
 FIELDS = (
@@ -58,7 +58,7 @@ def _weight(entry: Entry) -> int:
     weight = 3_000 + len(entry.body) + entry.course.weight + entry.rules_weight
     request = entry.request or entry.gist
     if request is not None:
-        weight += _weight_of_request(request, entry.body)
+        weight += entry.request_weight or weight_of_request(request, entry.body)
     for choice in () if entry.generation is None else entry.generation.choices:
         weight += 64 * (len(choice.text) + len(choice.reasoning or ()))
         if choice.logprobs or choice.prompt_logprobs:
@@ -68,8 +68,8 @@ def _weight(entry: Entry) -> int:
     return weight
 
 
-def _weight_of_request(request: GenerationRequest, body: bytes) -> int:
-    """The same of a request that was understood; without its body as parsed where that was too large."""
+def weight_of_request(request: GenerationRequest, body: bytes) -> int:
+    """About how many bytes a request keeps once it is understood; not its body as parsed if that was too large."""
     if isinstance(request.prompt, RawPrompt):
         prompts = request.prompt.prompts
         texts = sum([getsizeof(prompt) for prompt in prompts if isinstance(prompt, str)])

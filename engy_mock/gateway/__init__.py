@@ -211,7 +211,7 @@ class Gateway:
             path=without_keys(call.path),
             body=call.body,
             request_id=request_id,
-            headers=harmless(call.headers),
+            headers=harmless(call.headers) if call.kept is None else call.kept,
             plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
             line=call.line,
@@ -248,7 +248,7 @@ class Gateway:
                 return self._page(route, route.page, call, body, name, account, entry)
             understood = self._understanding.understood(what, body, route, account)
             prepared = understood.prepared
-            entry.request = prepared.request
+            entry.request, entry.request_weight = prepared.request, understood.weight
             hold = admitted(prepared, account, route.surface, self.fleet, self.settings, self.clock)
             exchange = Exchange(
                 entry=entry,

@@ -1,5 +1,6 @@
 """An answer as it was told last; it is told again with another request id in the place of its own."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,17 +37,30 @@ class Blank:
     A request id is a digest of the request, so that it occurs in an answer where it was put and nowhere else.
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_begins", "_parts", "_wholes")
 
     def __init__(self, data: bytes, request_id: str) -> None:
         whole = request_id.encode()
-        self._parts = [part.split(whole[:_ID_DIGITS]) for part in data.split(whole)]
+        parts = _ids(whole).split(data)
+        # Every other part is an id, or its beginning.
+        places = range(1, len(parts), 2)
+        self._wholes = [place for place in places if parts[place] == whole]
+        self._begins = [place for place in places if parts[place] != whole]
+        self._parts = parts
 
     def filled(self, request_id: str) -> bytes:
         """The same bytes with this request id."""
-        whole = request_id.encode()
-        beginning = whole[:_ID_DIGITS]
-        return whole.join([beginning.join(parts) for parts in self._parts])
+        parts, whole = self._parts[:], request_id.encode()
+        for place in self._wholes:
+            parts[place] = whole
+        for place in self._begins:
+            parts[place] = whole[:_ID_DIGITS]
+        return b"".join(parts)
+
+
+def _ids(whole: bytes) -> re.Pattern[bytes]:
+    """What finds a request id, or its beginning, and keeps it when something is split there."""
+    return re.compile(b"(%b(?:%b)?)" % (whole[:_ID_DIGITS], whole[_ID_DIGITS:]))
 
 
 class Told(NamedTuple):

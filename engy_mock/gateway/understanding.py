@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engy_mock.books.accounts import Account
+from engy_mock.books.journal import weight_of_request
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body
 from engy_mock.dialects.fields import BROKEN_PICTURES
@@ -32,13 +33,15 @@ MAX_KNOWN_TOKENS = 4096
 class Understood:
     """A body as the service understands it, and what the model says to it once it has been asked.
 
-    `discounted` is such an answer, and the same with the tokens of its prompt that were cached last time.
+    `discounted` is such an answer, and the same with the tokens of its prompt that were cached last time; `weight`
+    is about how many bytes of memory its request takes, 0 for one that is not remembered.
     """
 
     prepared: Prepared
     generation: Generation | None = None
     discounted: tuple[Generation, Generation] | None = None
     memory: Memory = field(default_factory=Memory)
+    weight: int = 0
 
 
 class Mocked(Protocol):
@@ -73,6 +76,7 @@ class Understanding:
         if found is None:
             found = Understood(self._prepare(body.document(), route, account))
             if len(body.data) <= MAX_KNOWN_BODY:
+                found.weight = weight_of_request(found.prepared.request, body.data)
                 if len(known) >= MAX_KNOWN:
                     known.clear()
                 known[key] = found

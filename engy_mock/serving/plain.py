@@ -1,11 +1,13 @@
 """Heads of requests with nothing odd about them, read at a glance; all others are left to a real parser."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from engy_mock.books.entry import harmless
 from engy_mock.vocabulary.wire import Call
 
 MAX_HEAD = 4000
@@ -38,9 +40,13 @@ def target_of(opening: bytes) -> str:
 
 
 class Headers(NamedTuple):
-    """Headers with nothing odd about them; `length` is that of the body, None if it is chunked."""
+    """Headers with nothing odd about them; `length` is that of the body, None if it is chunked.
+
+    `kept` are those that may be kept.
+    """
 
     named: CIMultiDictProxy[str]
+    kept: Mapping[str, str]
     length: int | None
     wants_close: bool
 
@@ -64,7 +70,7 @@ def top(head: bytes) -> Top | None:
     if line is None or headers is None or headers.length is None:
         return None
     method, path, query = (part.decode("ascii") for part in line.groups(b""))
-    call = Call(method=method, path=path, query=query, headers=headers.named)
+    call = Call(method=method, path=path, query=query, headers=headers.named, kept=headers.kept)
     return Top(call, headers.length, headers.wants_close)
 
 
@@ -89,4 +95,5 @@ def plain_headers(lines: bytes) -> Headers | None:
         or (coding is not None and (coding != "chunked" or "content-length" in headers))
     ):
         return None
-    return Headers(CIMultiDictProxy(headers), int(length) if coding is None else None, wants_close)
+    named = CIMultiDictProxy(headers)
+    return Headers(named, harmless(named), int(length) if coding is None else None, wants_close)

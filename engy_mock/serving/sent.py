@@ -38,7 +38,7 @@ class Arrived(NamedTuple):
     wants_close: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sent:
     """A request: method, target and headers as they would stand on the wire, and the body without framing."""
 
@@ -59,8 +59,8 @@ class Sent:
         if plain is None or plain.length not in (None, len(self.body)):
             return None
         path, _, query = self.target.decode("ascii").partition("?")
-        arrived = self._arrived(self.method, path, query, plain.named, limits)
-        return arrived._replace(wants_close=True) if plain.wants_close else arrived
+        call = Call(method=self.method, path=path, query=query, headers=plain.named, kept=plain.kept)
+        return self._with_body(call, limits, wants_close=plain.wants_close)
 
     def _arrive_as_bytes(self, limits: Limits) -> Arrived:
         """The long way: h11 writes what clients would write, and aiohttp's parser reads it."""
@@ -101,18 +101,19 @@ class Sent:
             ]
         )
         url = message.url
-        proxy = CIMultiDictProxy(headers)
-        arrived = self._arrived(message.method, url.raw_path, url.raw_query_string, proxy, limits)
-        return arrived._replace(wants_close=arrived.wants_close or message.should_close)
+        call = Call(
+            method=message.method,
+            path=url.raw_path,
+            query=url.raw_query_string,
+            headers=CIMultiDictProxy(headers),
+        )
+        return self._with_body(call, limits, wants_close=message.should_close)
 
-    def _arrived(
-        self, method: str, path: str, query: str, headers: CIMultiDictProxy[str], limits: Limits
-    ) -> Arrived:
+    def _with_body(self, call: Call, limits: Limits, *, wants_close: bool) -> Arrived:
+        """The call, which had none so far."""
+        call.body, call.trouble = opened(self.body, call.headers, limits)
         # The rest of a body above the cap is never read, so the connection cannot go on.
-        is_over = len(self.body) > limits.body_bytes
-        body, trouble = opened(self.body, headers, limits)
-        call = Call(method=method, path=path, query=query, headers=headers, body=body, trouble=trouble)
-        return Arrived(call, wants_close=is_over)
+        return Arrived(call, wants_close or len(self.body) > limits.body_bytes)
 
 
 @lru_cache(maxsize=256)

@@ -256,6 +256,7 @@ class Swift(asyncio.Protocol):
                 query=asked.query,
                 trouble=trouble,
                 line=self.line,
+                kept=asked.kept,
             )
             if shell.aside is not None and shell.aside.is_for(call.path):
                 shell.set_aside(self)

@@ -26,10 +26,9 @@ def digest(*parts: Part) -> bytes:
         if isinstance(part, bytes):
             if len(part) > _LARGE:
                 return _digest_of_large(parts)
-            told.append(b"b%d:" % len(part))
-            told.append(part)
+            told.append(b"b%d:%b" % (len(part), part))
         else:
-            told.append(_told(part))
+            told.append(_text(part) if isinstance(part, str) else _number(part))
     return blake2b(b"".join(told), digest_size=32).digest()
 
 
@@ -41,15 +40,21 @@ def _digest_of_large(parts: Sequence[Part]) -> bytes:
             told.update(b"b%d:" % len(part))
             told.update(part)
         else:
-            told.update(_told(part))
+            told.update(_text(part) if isinstance(part, str) else _number(part))
     return told.digest()
 
 
-@lru_cache(maxsize=256, typed=True)
-def _told(part: str | int) -> bytes:
-    """A part that is no bytes, as it is digested; most are the same at every call."""
-    kind, data = (b"i", b"%d" % part) if isinstance(part, int) else (b"s", part.encode("utf-8", "surrogatepass"))
-    return b"%b%d:%b" % (kind, len(data), data)
+@lru_cache(maxsize=256)
+def _text(part: str) -> bytes:
+    """A text as it is digested; most are the same at every call."""
+    data = part.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(data), data)
+
+
+def _number(part: int) -> bytes:
+    """A number as it is digested; most count something, and come once."""
+    data = b"%d" % part
+    return b"i%d:%b" % (len(data), data)
 
 
 def hex_id(length: int, *parts: Part) -> str:

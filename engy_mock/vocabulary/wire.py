@@ -17,14 +17,15 @@ class Line:
     closed: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Call:
-    """One HTTP request.
+    """One HTTP request. Nobody changes it once it has come: frozen, it would cost three times as much.
 
     `headers` is a mapping that does not regard case, `query` the raw text behind the question mark,
     `authority` the host in the target where one stands in it. Where the
     body could not be read, `trouble` says why; the gateway raises it when its turn comes in the order of
-    refusals. `line` is the connection on which it came, where that is known.
+    refusals. `line` is the connection on which it came, where that is known, `kept` those of its headers that may
+    be kept, where they have been picked out already.
     """
 
     method: str
@@ -35,11 +36,12 @@ class Call:
     trouble: ApiError | None = None
     authority: str | None = None
     line: Line | None = field(default=None, compare=False)
+    kept: Mapping[str, str] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Head:
-    """Status line and headers; `reason` None means the standard phrase.
+    """Status line and headers; `reason` None means the standard phrase. It is no more changed than a call.
 
     Under `version` 1.0 a body has no frame: it ends with the connection.
     """
@@ -60,7 +62,7 @@ class Head:
             return ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Whole:
     """A complete answer in one step: head and body, framed by `Content-Length`."""
 
