@@ -36,7 +36,7 @@ class Scripting:
         - `endpoint`: chat, completions, messages, responses or inference, which ask a model for an answer;
           models, count_tokens and records are met by rules alone that name them. `surface`: v1 or v5.
         - `model`: the model, with or without the vendor in front. `stream`: whether a stream is asked for.
-        - `says`: a text in the last user turn, or in the raw prompt. `system`: a text in a system turn.
+        - `says`: a text in the last user turn, or in a raw prompt. `system`: a text in a system turn.
         - `offers`: the name of a tool that is offered. `tool_result`: whether the last turn is the result of a
           tool, or a text in such a result.
         - `key`: the API key. `header`: headers by name. `field`: fields of the body by path, like

@@ -91,9 +91,9 @@ def stream(asked: Asked, wanted: bool) -> str | None:
 
 @matcher
 def says(asked: Asked, text: str) -> str | None:
-    """The last user turn, or the raw prompt, contains the text, as sent or as JSON in it is read."""
-    said = asked.request.last_user_text if asked.request is not None else ""
-    return None if contains(said, text) else f"last user turn lacks {text!r:.80}"
+    """The last user turn, or a raw prompt, contains the text, as sent or as JSON in it is read."""
+    said = asked.request.last_user_texts if asked.request is not None else ("",)
+    return None if any(contains(one, text) for one in said) else f"last user turn lacks {text!r:.80}"
 
 
 @matcher
@@ -250,9 +250,9 @@ def marks(asked: Asked, looks: Mapping[str, Iterable[str]], needles: Mapping[str
     last = messages[-1] if messages else None
     result = last.text if last is not None and last.role == "tool" else None
     if needles["says"]:
-        said = asked.request.last_user_text if asked.request is not None else ""
-        for text in _found(needles["says"], said):
-            yield "says", text
+        for said in asked.request.last_user_texts if asked.request is not None else ("",):
+            for text in _found(needles["says"], said):
+                yield "says", text
     if needles["tool_result"] and result is not None:
         for text in _found(needles["tool_result"], result):
             yield "tool_result", text

@@ -218,3 +218,10 @@ class GenerationRequest:
         if isinstance(self.prompt, RawPrompt):
             return next((p for p in reversed(self.prompt.prompts) if isinstance(p, str)), "")
         return next((m.text for m in reversed(self.prompt.messages) if m.role == "user"), "")
+
+    @property
+    def last_user_texts(self) -> tuple[str, ...]:
+        """The same of a conversation; of raw prompts all that are texts, as each of them is asked."""
+        if isinstance(self.prompt, RawPrompt):
+            return tuple([prompt for prompt in self.prompt.prompts if isinstance(prompt, str)]) or ("",)
+        return (self.last_user_text,)

@@ -810,7 +810,7 @@ def test_editors_can_show_what_every_key_means():
     assert not silent
     forms = schema()["$defs"]
     assert forms["WhenForm"]["properties"]["says"]["description"] == (
-        "The last user turn, or the raw prompt, contains the text, as sent or as JSON in it is read."
+        "The last user turn, or a raw prompt, contains the text, as sent or as JSON in it is read."
     )
     (reset,) = [one for one in forms["FaultForm"]["oneOf"] if one["properties"]["kind"]["const"] == "reset"]
     assert "get through first" in reset["properties"]["after"]["description"]

@@ -217,6 +217,23 @@ def test_other_words_of_when(engy, ask):
     assert len(ask().message.content) > 20
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("others", [0, 40], ids=["few rules", "many rules"])
+def test_each_prompt_of_a_batch_says_something(engy, place, others):
+    """`says` looks into every raw prompt, by rules that are tried one by one as by those that are looked up."""
+    for number in range(others):
+        engy.when(says=f"nobody says {number}").reply("no")
+    engy.when(says="needle \u00fc").reply("found")
+    prompts = ["one", "two", "three"]
+    prompts[place] = 'some "needle \\u00fc" here'
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as http:
+        body = {"model": "glm-5.2", "prompt": prompts, "max_tokens": 3}
+        answer = http.post("/v1/completions", json=body)
+    assert {choice["text"] for choice in answer.json()["choices"]} == {"found"}
+    assert engy.asked(says="needle \u00fc", times=1) == [engy.journal.last]
+    engy.asked(says="nothing like that", times=0)
+
+
 def test_steps_of_times_are_atomic(engy):
     """D-9: 8 callers with 500 requests each; a rule for 1,000 of them answers 1,000."""
     from engy_mock.scripting.asked import Asked
