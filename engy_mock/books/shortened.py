@@ -26,6 +26,11 @@ class Shortened(Mapping[str, Any]):
         self._names = None if body is None else frozenset(body)
         self._size = size
 
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The names of the fields that were left out, as far as they are known."""
+        return (self._names or frozenset()) - frozenset(self._kept)
+
     def __getitem__(self, name: str) -> Any:
         if name in self._kept:
             return self._kept[name]

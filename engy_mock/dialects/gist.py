@@ -1,10 +1,12 @@
 """What a request asks for, as far as its body can be read: also of one that the service refuses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from engy_mock.dialects import routes
+from engy_mock.dialects.routes import Route
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.request import (
@@ -33,16 +35,42 @@ _ROLES: dict[object, Role] = {
 def gist(method: str, path: str, body: Mapping[str, Any]) -> GenerationRequest | None:
     """The request in a JSON object that was sent to a path; None where no model is asked.
 
-    What breaks a rule of its dialect is read all the same, with the model, the turns and the tools that it names;
-    its other fields are in its `body` alone.
+    What breaks a rule of its dialect is read all the same: without the fields that do, or where these tell the
+    prompt, with the model, the turns and the tools that it names. All fields are in its `body`.
     """
+    route = _route(method, path)
+    if route is None:
+        return None
+    rest = dict(body)
+    while True:
+        try:
+            return replace(route.dialect.parse(rest, route.surface), body=body)
+        except ApiError as error:
+            blamed = {one.path[0] for one in error.violations if one.path} - {*PROMPT_FIELDS, "model"}
+            if blamed.isdisjoint(rest):
+                return _as_far_as_it_goes(body, route.dialect.endpoint, route.surface.name)
+            rest = {name: value for name, value in rest.items() if name not in blamed}
+
+
+def is_sound(method: str, path: str, body: Mapping[str, Any]) -> bool:
+    """Whether the dialect of a path takes this JSON object as it is, so that its prompt is known."""
+    route = _route(method, path)
+    with suppress(ApiError):
+        return route is not None and bool(route.dialect.parse(body, route.surface))
+    return False
+
+
+def fields_read(endpoint: Endpoint) -> frozenset[str]:
+    """The fields that a prompt is read from where a request breaks a rule."""
+    prompts = {"prompt"} if endpoint == "completions" else {*PROMPT_FIELDS} - {"prompt"}
+    return frozenset({"model", "tools", *prompts})
+
+
+def _route(method: str, path: str) -> Route | None:
+    """Where an answer of a model is asked for; None elsewhere."""
     with suppress(ApiError):
         route, _ = routes.find(method, path)
-        if route.page is not None:
-            return None
-        with suppress(ApiError):
-            return route.dialect.parse(body, route.surface)
-        return _as_far_as_it_goes(body, route.dialect.endpoint, route.surface.name)
+        return route if route.page is None else None
     return None
 
 
@@ -76,22 +104,25 @@ def _prompts(prompt: object) -> Iterator[str | tuple[int, ...]]:
             yield tuple([token for token in item if type(token) is int])
 
 
-def _turns(body: Mapping[str, Any]) -> Iterator[Message]:
+def _turns(body: Mapping[str, Any]) -> list[Message]:
     """The turns of any dialect, in their order."""
-    for name in ("system", "instructions"):
-        if text := _text(body.get(name)):
-            yield Message(role="system", text=text)
+    texts = [_text(body.get(name)) for name in ("system", "instructions")]
+    turns = [Message(role="system", text=text) for text in texts if text]
     for name in ("messages", "input", "args"):
         said = body.get(name)
-        if isinstance(said, str):
-            yield Message(role="user", text=said)
-        elif isinstance(said, dict):
-            yield Message(role="user", text=json.text(said))
-        for item in said if isinstance(said, list) else ():
+        for item in said if isinstance(said, list) else [json.text(said) if isinstance(said, dict) else said]:
             if isinstance(item, str):
-                yield Message(role="user", text=item)
+                turns.append(Message(role="user", text=item))
+            elif isinstance(item, dict) and _goes_on(turns, item):
+                turns[-1] = replace(turns[-1], tool_calls=(*turns[-1].tool_calls, _call(item)))
             elif isinstance(item, dict):
-                yield from _turn(item)
+                turns += _turn(item)
+    return turns
+
+
+def _goes_on(turns: Sequence[Message], item: Mapping[str, Any]) -> bool:
+    """Whether an item is a call that belongs to the turn before it."""
+    return item.get("type") == "function_call" and bool(turns) and turns[-1].role == "assistant"
 
 
 def _turn(item: Mapping[str, Any]) -> Iterator[Message]:
@@ -100,31 +131,36 @@ def _turn(item: Mapping[str, Any]) -> Iterator[Message]:
     blocks = _objects(content)
     for block in blocks:
         if block.get("type") == "tool_result":
-            yield Message(role="tool", text=_text(block.get("content")))
+            yield Message(role="tool", text=_text(block.get("content")), tool_call_id=_id(block))
     calls = [item] if kind == "function_call" else _objects(item.get("tool_calls"))
     calls = [*calls, *[block for block in blocks if block.get("type") == "tool_use"]]
     role = item.get("role")
     text = _text(content)
     if kind == "function_call_output":
-        yield Message(role="tool", text=_text(item.get("output")))
+        yield Message(role="tool", text=_text(item.get("output")), tool_call_id=_id(item))
     elif kind == "function_call":
         yield Message(role="assistant", tool_calls=tuple(map(_call, calls)))
     elif text or calls or not blocks:
         # Whoever has no role that there is counts as the user: what is said is not lost.
         said_by = _ROLES.get(role, "user") if isinstance(role, str) else "user"
-        yield Message(role=said_by, text=text, tool_calls=tuple(map(_call, calls)))
+        by_call = _id(item) if said_by == "tool" else None
+        yield Message(role=said_by, text=text, tool_calls=tuple(map(_call, calls)), tool_call_id=by_call)
 
 
 def _call(call: Mapping[str, Any]) -> ToolCall:
     function = call.get("function")
     said = function if isinstance(function, dict) else call
-    name, id_ = said.get("name"), call.get("id") or call.get("call_id")
+    name = said.get("name")
     arguments = said.get("arguments", said.get("input"))
     if not isinstance(arguments, str):
         arguments = "{}" if arguments is None else json.text(arguments)
-    return ToolCall(
-        name if isinstance(name, str) else "", arguments, call_id=id_ if isinstance(id_, str) else None
-    )
+    return ToolCall(name if isinstance(name, str) else "", arguments, call_id=_id(call))
+
+
+def _id(item: Mapping[str, Any]) -> str | None:
+    """What ties a call to its result, whatever the dialect calls it."""
+    found = [item.get(name) for name in ("call_id", "tool_call_id", "tool_use_id", "id")]
+    return next((one for one in found if isinstance(one, str)), None)
 
 
 def _tool(tool: Mapping[str, Any]) -> Tool:

@@ -58,8 +58,9 @@ class Expecting:
         tools, and in the names, descriptions and parameters of tools on offer; as it was sent, or as JSON is read,
         whose escapes hide nothing. What no template makes a prompt of
         is not looked at: names of speakers, past reasoning, the schema of `response_format`, `stop`, `metadata`
-        and `user`; `asked(field={...})` sees these. `max_prompt_tokens` is a budget. With
-        `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and
+        and `user`; `asked(field={...})` sees these. Of a request that breaks a rule all that stands in its body
+        counts for `lacks`; a body that is no JSON object fails whatever depends on it. `max_prompt_tokens` is a
+        budget. With `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and
         effort of reasoning included, as these stand at the beginning of a prompt; requests
         to one model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
         """

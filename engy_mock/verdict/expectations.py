@@ -7,12 +7,12 @@ from typing import Any
 from engy_mock.books.entry import Entry, kept_header
 from engy_mock.books.journal import LATEST, Journal
 from engy_mock.scripting.asked import Asked
-from engy_mock.scripting.matchers import MATCHERS, Condition, conditions
+from engy_mock.scripting.matchers import LOOKED_FOR, MATCHERS, Condition, conditions
 from engy_mock.scripting.rules import Rule
-from engy_mock.verdict.requests import body_of, doubt, is_for_model, request_of
+from engy_mock.verdict.requests import body_of, document_of, doubt, is_for_model, request_of, strings
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation, quoted
 from engy_mock.vocabulary.escapes import contains
-from engy_mock.vocabulary.request import GenerationRequest
+from engy_mock.vocabulary.request import Conversation, GenerationRequest, RawPrompt
 
 Functions = tuple[Callable[[GenerationRequest], object], ...]
 
@@ -24,9 +24,6 @@ LOOKED_AT = 200
 
 OF_THE_CALL = frozenset({"endpoint", "surface", "header"})
 """The words that look at nothing in the body."""
-
-OF_TEXT = frozenset({"model", "says", "system", "offers", "tool_result"})
-"""The words that look for a text in the body."""
 
 
 def asked_of(entry: Entry) -> Asked:
@@ -197,12 +194,17 @@ def _doubt(wanted: tuple[Condition, ...], entry: Entry) -> str | None:
     if len(of_call) == len(wanted):
         return None
     reason = doubt(entry)
-    if reason is None and request_of(entry) is None:
-        text = entry.body.decode("utf-8", "replace")
-        sought = [one.value for one in wanted if one.function is None and one.word in OF_TEXT]
-        if any(isinstance(value, str) and contains(text, value) for value in sought):
-            reason = f"the body of exchange {entry.number} is no JSON object"
+    if reason is None and _is_mute(request_of(entry)):
+        sought = [one.value for one in wanted if one.function is None and one.word in LOOKED_FOR]
+        texts = list(strings(document_of(entry) or {}))
+        if any(isinstance(value, str) and contains(text, value) for value in sought for text in texts):
+            reason = f"the body of exchange {entry.number} has no prompt that can be read"
     return None if reason is None or _missed(of_call, asked_of(entry)) else reason
+
+
+def _is_mute(request: GenerationRequest | None) -> bool:
+    """Whether it is a request to a model that tells it nothing, as far as it can be read."""
+    return request is not None and request.prompt in (Conversation(messages=()), RawPrompt(prompts=()))
 
 
 def _reasons(wanted: tuple[Condition, ...], entry: Entry) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from engy_mock.books.entry import Entry
 from engy_mock.model.catalog import Catalog
 from engy_mock.verdict.rendering import common, level_of, rendered
+from engy_mock.verdict.requests import doubt, is_for_model, is_sound, request_of
 from engy_mock.vocabulary.errors import UnmetExpectation
 from engy_mock.vocabulary.request import Conversation, GenerationRequest, Message, RawPrompt
 
@@ -21,11 +22,14 @@ def check_stable_prefix(entries: Iterable[Entry], catalog: Catalog) -> None:
     one that it has most in common with, or else from one that would look like its beginning. It has to begin with
     all messages of that, to offer the same tools, and to wish for an effort with which its prompt begins alike.
     Several conversations at once do not disturb each other; those that begin in the middle need cache keys of
-    their own.
+    their own. Requests that were refused are turns like others, but that an effort has changed is said only of
+    those that break no rule.
     """
     groups: dict[tuple[str, str | None], Conversations] = {}
     for entry in entries:
-        request = entry.request
+        request = request_of(entry)
+        if request is None and is_for_model(entry) and (unread := doubt(entry)) is not None:
+            raise UnmetExpectation(f"{entry}\n     nobody knows how it begins: {unread}")
         if request is not None and not isinstance(request.prompt, RawPrompt):
             turn = Turn(entry, request)
             conversations = groups.setdefault((request.model, request.cache_key), Conversations())
@@ -165,7 +169,7 @@ def _thinks_otherwise(before: Turn, after: Turn, catalog: Catalog) -> str | None
     effort would have kept.
     """
     effort, other = level_of(before.request, catalog), level_of(after.request, catalog)
-    if effort == other:
+    if effort == other or not is_sound(before.entry) or not is_sound(after.entry):
         return None
     same = replace(after.request, prompt=Conversation(messages=after.said), thinking=before.request.thinking)
     was = rendered(before.request, catalog, effort)

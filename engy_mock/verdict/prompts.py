@@ -5,10 +5,11 @@ from typing import Any
 
 from engy_mock.books.entry import Entry
 from engy_mock.books.journal import Journal
-from engy_mock.dialects.gist import PROMPT_FIELDS
+from engy_mock.books.shortened import Shortened
+from engy_mock.dialects.gist import PROMPT_FIELDS, fields_read
 from engy_mock.model.catalog import Catalog
 from engy_mock.verdict.rendering import decoded, prompt_tokens
-from engy_mock.verdict.requests import document_of, doubt, is_for_model, request_of
+from engy_mock.verdict.requests import document_of, doubt, is_for_model, is_sound, request_of, strings
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, UnmetExpectation
 from engy_mock.vocabulary.escapes import readings
@@ -66,6 +67,8 @@ def check(
             if not any(wanted in text for _, text in said)
         ]
         complaints += _unwanted(entry, said, lacks)
+        if lacks and not is_sound(entry):
+            complaints += _elsewhere(entry, request, said, lacks)
         if most is not None:
             usage = entry.usage
             count = prompt_tokens(request, catalog) if usage is None else usage.prompt_tokens
@@ -97,21 +100,33 @@ def _of_unread(
     entry: Entry, has: Sequence[str], lacks: Sequence[str], max_prompt_tokens: int | None
 ) -> Iterator[str]:
     """The same of an exchange that asked no model, or whose body no model could read."""
-    reason = doubt(entry)
-    if reason is not None:
-        if lacks or (is_for_model(entry) and (has or max_prompt_tokens is not None)):
-            yield f"{entry}\n     nobody knows what it said: {reason}"
-        return
-    document = document_of(entry)
-    if document is None:
-        said = [("its body", entry.body.decode("utf-8", "replace"))]
+    document, reason = document_of(entry), doubt(entry)
+    if document is not None:
+        is_refused = entry.status >= 400
+        fields = [name for name in document if is_refused or name in PROMPT_FIELDS]
+        yield from _unwanted(entry, _read(_of_fields(document, fields)), lacks)
+    elif reason is None:
+        for wanted in has if is_for_model(entry) else ():
+            yield f"{entry}\n     its body is empty, so that it has no prompt with {wanted!r}"
     else:
-        fields = [name for name in PROMPT_FIELDS if name in document]
-        said = [(name, text) for name in fields for text in _strings(document[name])]
-    yield from _unwanted(entry, _read(said), lacks)
-    if is_for_model(entry):
-        for wanted in has:
-            yield f"{entry}\n     its body is no JSON object, so that it has no prompt with {wanted!r}"
+        there = list(_unwanted(entry, _read([("its body", entry.body.decode("utf-8", "replace"))]), lacks))
+        yield from there
+        if not there and (lacks or (is_for_model(entry) and (has or max_prompt_tokens is not None))):
+            yield f"{entry}\n     nobody knows what it said: {reason}"
+
+
+def _elsewhere(entry: Entry, request: GenerationRequest, said: Said, lacks: Sequence[str]) -> Iterator[str]:
+    """Texts that stand in a body that breaks a rule, but in no turn of it: nobody knows what was meant by them."""
+    left = [unwanted for unwanted in lacks if not any(unwanted in text for _, text in said)]
+    yield from _unwanted(entry, _read(_of_fields(request.body, list(request.body))), left)
+    if isinstance(request.body, Shortened) and (gone := request.body.left_out - fields_read(request.endpoint)):
+        names = ", ".join(sorted(gone))
+        yield f"{entry}\n     nobody knows what else it said: {names:.80} had no room in the journal"
+
+
+def _of_fields(document: Mapping[str, Any], names: Sequence[str]) -> Said:
+    """The texts in these fields, with their names."""
+    return [(name, text) for name in names for text in (name, *strings(document[name]))]
 
 
 def _read(said: Said) -> Said:
@@ -133,21 +148,8 @@ def _of_tool(tool: Tool) -> Said:
     found = [(where, tool.name), (where, tool.description or "")]
     if tool.parameters is not None:
         where = f"parameters of tool {tool.name}"
-        found += [(where, text) for text in [*_strings(tool.parameters), json.text(tool.parameters)]]
+        found += [(where, text) for text in [*strings(tool.parameters), json.text(tool.parameters)]]
     return found
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """The texts in a JSON value, keys too, in their order."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += [part for name in reversed(one) for part in (one[name], name)]
-        elif isinstance(one, list):
-            waiting += reversed(one)
 
 
 def _around(text: str, found: str) -> str:

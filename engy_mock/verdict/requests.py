@@ -1,11 +1,11 @@
 """What the requests in the journal asked for, also those that were refused before they were understood."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from engy_mock.books.entry import Entry
 from engy_mock.books.shortened import Shortened
-from engy_mock.dialects.gist import gist
+from engy_mock.dialects import gist
 from engy_mock.vocabulary.request import Endpoint, GenerationRequest
 
 _FOR_MODELS = frozenset(get_args(Endpoint))
@@ -16,7 +16,7 @@ def request_of(entry: Entry) -> GenerationRequest | None:
     if entry.request is not None or entry.gist is not None:
         return entry.request or entry.gist
     document = document_of(entry)
-    return None if document is None else gist(entry.method, entry.path, document)
+    return None if document is None else gist.gist(entry.method, entry.path, document)
 
 
 def document_of(entry: Entry) -> Mapping[str, Any] | None:
@@ -53,4 +53,28 @@ def doubt(entry: Entry) -> str | None:
             f"the body of exchange {entry.number} had {entry.body_bytes} bytes and could not be read, the "
             f"journal keeps the first {len(entry.body)}"
         )
+    if entry.body.strip() and document_of(entry) is None:
+        # What is no JSON may be written in any way: that a text is not found does not mean that it is not there.
+        return f"the body of exchange {entry.number} is no JSON object"
     return None
+
+
+def is_sound(entry: Entry) -> bool:
+    """Whether it is known what prompt a request makes: whatever has refused it, its body breaks no rule."""
+    if entry.request is not None:
+        return True
+    document = document_of(entry)
+    return document is not None and gist.is_sound(entry.method, entry.path, document)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """The texts in a JSON value, keys too, in their order."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += [part for name in reversed(list(one)) for part in (one[name], name)]
+        elif isinstance(one, list):
+            waiting += reversed(one)

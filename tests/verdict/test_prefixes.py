@@ -1,8 +1,11 @@
 """Conversations that keep their beginning, and those that do not, told apart among others."""
 
+from typing import Any
+
 import pytest
 
 from engy_mock import ToolCall, UnmetExpectation
+from engy_mock.dialects.gist import gist
 from engy_mock.vocabulary.request import ThinkingWish
 
 ROLES = {"s": "system", "u": "user", "a": "assistant"}
@@ -201,3 +204,110 @@ def test_a_call_and_its_result_are_turns(engy, say):
         ask({"role": "user", "content": "Another question?"}, calling, result)
     with pytest.raises(UnmetExpectation, match=r"message 0 \(user\) has changed"):
         engy.check_prompts(keeps_prefix=True)
+
+
+REFUSED = {
+    "a field": {"temperature": "x"},
+    "several fields": {"temperature": "x", "top_p": 7, "tool_choice": "required"},
+    "a message": {"messages": [{"role": "nobody", "content": "u four"}]},
+    "the key": {"key": "nobody's"},
+}
+
+
+@pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
+def test_who_was_refused_has_changed_it_too(engy, wrong):
+    """A request counts as sent, whatever it was refused for; one that keeps its beginning is left alone."""
+
+    def ask(client, *texts, wrong):
+        messages = [{"role": ROLES[text[0]], "content": text} for text in texts] + wrong.get("messages", [])
+        body = {"model": "glm-5.2", "max_tokens": 8, "reasoning_effort": "high"} | wrong | {"messages": messages}
+        headers = {"Authorization": f"Bearer {body.pop('key', engy.api_key)}"}
+        return client.post("/v1/chat/completions", json=body, headers=headers).status_code
+
+    with engy.http_client() as client:
+        assert ask(client, "u one", "a x", "u two", wrong={}) == 200
+        assert ask(client, "u one", "a x", "u two", "a y", "u three", wrong=wrong) in (400, 401)
+        engy.check_prompts(keeps_prefix=True)
+        assert ask(client, "u one", "a X", "u two", "a y", "u three", "a z", "u 4", wrong=wrong) in (400, 401)
+    with pytest.raises(UnmetExpectation, match=r"message 1 \(assistant\) has changed since"):
+        engy.check_prompts(keeps_prefix=True)
+
+
+CALLED = '{"city":"Paris"}'
+
+HISTORIES: dict[str, tuple[dict[str, Any], tuple[str, Any]]] = {
+    "/v1/chat/completions": (
+        {
+            "messages": [
+                {"role": "developer", "content": "be"},
+                {"role": "user", "content": [{"type": "text", "text": "u "}, {"type": "text", "text": "one"}]},
+                {
+                    "role": "assistant",
+                    "content": "a",
+                    "tool_calls": [
+                        {"id": "c", "type": "function", "function": {"name": "f", "arguments": CALLED}}
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "c", "content": "Sunny."},
+            ],
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+        },
+        ("messages", {"role": "user"}),
+    ),
+    "/v1/messages": (
+        {
+            "max_tokens": 8,
+            "system": [{"type": "text", "text": "be"}],
+            "messages": [
+                {"role": "user", "content": "u one"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "text", "text": "a"},
+                        {"type": "tool_use", "id": "c", "name": "f", "input": {"city": "Paris"}},
+                    ],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "c", "content": "Sunny."},
+                        {"type": "text", "text": "u two"},
+                    ],
+                },
+            ],
+            "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+        },
+        ("messages", {"role": "user"}),
+    ),
+    "/v1/responses": (
+        {
+            "instructions": "be",
+            "input": [
+                {"role": "user", "content": [{"type": "input_text", "text": "u one"}]},
+                {"role": "assistant", "content": "a"},
+                {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": CALLED},
+                {"type": "function_call", "id": "fc_2", "call_id": "d", "name": "f", "arguments": CALLED},
+                {"type": "function_call_output", "call_id": "c", "output": "Sunny."},
+                {"type": "function_call_output", "call_id": "d", "output": "Rainy."},
+            ],
+            "tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}],
+        },
+        ("input", {"role": "user"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("path", HISTORIES)
+def test_a_broken_turn_breaks_no_other(engy, path):
+    """All turns but that are read as the service would have read them, so that they count as kept."""
+    body, (field, broken) = HISTORIES[path]
+    body = {"model": "glm-5.2"} | body
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as client:
+        assert client.post(path, json=body).status_code == 200
+        more = {"role": "assistant", "content": "b"}
+        assert client.post(path, json=body | {field: [*body[field], more, broken]}).status_code == 400
+    whole, refused = engy.journal
+    read = gist(refused.method, refused.path, refused.json())
+    assert read.messages[: len(whole.request.messages)] == whole.request.messages
+    assert read.tools == whole.request.tools
+    engy.check_prompts(keeps_prefix=True)

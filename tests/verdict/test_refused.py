@@ -1,6 +1,8 @@
 """What a test can expect of requests that the service refused: they were sent, so they are never an absence."""
 
+import gzip
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -88,6 +90,12 @@ UNREAD = {
     "no JSON": (b'{"messages": [{"role": "user", "content": "hunter2', "is no JSON object"),
     "no JSON, and too long to be kept": (b"hunter2 " * 40_000, "had 320000 bytes and could not be read"),
     "a list": (b'["hunter2"]', "is no JSON object"),
+    "UTF-16": ('{"model": "glm-5.2", "prompt": "hunter2"}'.encode("utf-16"), "is no JSON object"),
+    "UTF-16 without a mark": ('{"prompt": "hunter2"}'.encode("utf-16-le"), "is no JSON object"),
+    "UTF-32": ('{"prompt": "hunter2"}'.encode("utf-32"), "is no JSON object"),
+    "a form": (b"content=hunter%32", "is no JSON object"),
+    "Base64": (b64encode(b"hunter2"), "is no JSON object"),
+    "compressed, which no header says": (gzip.compress(b'{"prompt": "hunter2"}', mtime=0), "is no JSON object"),
 }
 
 
@@ -106,12 +114,88 @@ def test_what_cannot_be_read_is_nobodys_absence(engy, say, body, why):
             expect()
     with pytest.raises(UnmetExpectation, match=r"hunter2|nobody knows what it said"):
         engy.check_prompts(lacks="hunter2")
-    with pytest.raises(UnmetExpectation, match=r"nobody knows what it said|is no JSON object"):
-        engy.check_prompts(has="hunter2")
+    for unknown in ({"has": "hunter2"}, {"max_prompt_tokens": 9_999_999}):
+        with pytest.raises(UnmetExpectation, match="nobody knows what it said"):
+            engy.check_prompts(**unknown)
+    for words in ({"model": "glm-5.2"}, {"field": {"model": "glm-5.2"}}, {"stream": True}, {"tool_result": True}):
+        with pytest.raises(UnmetExpectation, match=why):
+            engy.asked(**words, times=0)
+    with pytest.raises(UnmetExpectation, match=why):
+        engy.asked(lambda request: True, times=0)
     engy.asked(endpoint="chat", times=1)
     engy.asked(endpoint="messages", says="hunter2", times=0)
     say()
     assert [entry.number for entry in engy.asked(says="hunter2")] == [1]
+    with pytest.raises(UnmetExpectation, match="nobody knows how it begins"):
+        engy.check_prompts(keeps_prefix=True)
+
+
+def test_another_type_of_content_changes_nothing(engy, say):
+    """A body that is refused for its type (415) is read all the same; one that cannot be is nobody's absence."""
+    say("all is well")
+    headers = {"Authorization": f"Bearer {engy.api_key}", "content-type": "application/x-www-form-urlencoded"}
+    with engy.http_client(headers=headers) as client:
+        for body in (b"content=hunter%32", b'{"messages": [{"role": "user", "content": "swordfish"}]}'):
+            assert client.post("/v1/chat/completions", content=body).status_code == 415
+    with pytest.raises(UnmetExpectation, match=r"message 0 \(user\) has 'swordfish'"):
+        engy.check_prompts(lacks="swordfish")
+    for expect in (lambda: engy.check_prompts(lacks="hunter2"), lambda: engy.asked(says="hunter2", times=0)):
+        with pytest.raises(UnmetExpectation, match="exchange 1 is no JSON object"):
+            expect()
+
+
+def test_an_empty_body_says_nothing(engy, say):
+    say("all is well")
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as client:
+        assert client.post("/v1/chat/completions", content=b" ").status_code == 400
+    engy.check_prompts(lacks="hunter2", max_prompt_tokens=100, keeps_prefix=True)
+    engy.asked(says="hunter2", times=0)
+    with pytest.raises(UnmetExpectation, match="its body is empty"):
+        engy.check_prompts(has="well")
+
+
+FINE = [{"role": "user", "content": "fine"}]
+
+ANYWHERE: dict[str, tuple[dict[str, Any], str]] = {
+    "a field of another dialect": ({"prompt": "hunter2"}, "prompt has 'hunter2'"),
+    "a field that is misspelt": ({"mesages": [{"role": "user", "content": "hunter2"}]}, "mesages has 'hunter2'"),
+    "a name": ({"hunter2": 1}, "hunter2 has 'hunter2'"),
+    "what broke the rule": ({"messages": FINE, "temperature": "hunter2"}, "temperature has 'hunter2'"),
+    "a part of no type": (
+        {"messages": [{"role": "user", "content": [{"type": "note", "value": ["hunter2"]}]}]},
+        "messages has 'hunter2'",
+    ),
+    "an escape": ({"mesages": '{"key": "\\u0068unter2"}'}, "mesages has 'hunter2'"),
+    "a long field that is not kept": ({"mesages": "x" * 300_000 + "hunter2"}, "what else it said: mesages had no"),
+}
+
+
+@pytest.mark.parametrize(("body", "said"), ANYWHERE.values(), ids=ANYWHERE)
+def test_all_that_a_broken_request_says_was_sent(engy, say, body, said):
+    """Nobody knows what of it would have become a prompt, so that whatever stands in it counts for `lacks`."""
+    say("all is well")
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as client:
+        assert client.post("/v1/chat/completions", json={"model": "glm-5.2"} | body).status_code == 400
+    with pytest.raises(UnmetExpectation, match=said):
+        engy.check_prompts(lacks="hunter2")
+    if "mesages" not in body or len(body["mesages"]) < 1000:
+        engy.check_prompts(lacks="swordfish")
+
+
+@pytest.mark.parametrize("body", [{"prompt": "hunter2"}, {"mesages": [*FINE, "hunter2"]}])
+def test_who_tells_the_model_nothing_may_have_meant_to(engy, body):
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as client:
+        assert client.post("/v1/chat/completions", json={"model": "glm-5.2"} | body).status_code == 400
+    with pytest.raises(UnmetExpectation, match="the body of exchange 0 has no prompt that can be read"):
+        engy.asked(says="hunter2", times=0)
+    engy.asked(says="swordfish", times=0)
+    engy.asked(model="glm-5.2", times=1)
+
+
+def test_what_no_prompt_has_counts_for_nobody_who_breaks_no_rule(engy, say):
+    """A bad key makes no other prompt: fields that no model gets to see are none of it."""
+    say("hello", user="hunter2", key="nobody's", status=401)
+    engy.check_prompts(lacks="hunter2")
 
 
 def test_a_body_that_was_not_read_may_have_said_anything(engy):
