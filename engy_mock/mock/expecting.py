@@ -60,9 +60,9 @@ class Expecting:
         is not looked at: names of speakers, past reasoning, the schema of `response_format`, `stop`, `metadata`
         and `user`; `asked(field={...})` sees these. Of a request that breaks a rule all that stands in its body
         counts for `lacks`; a body that is no JSON object fails whatever depends on it. `max_prompt_tokens` is a
-        budget. With `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want it, tools and
-        effort of reasoning included, as these stand at the beginning of a prompt; requests
-        to one model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
+        budget. With `keeps_prefix` each turn has to begin with what the turn before sent, as prompt caches want
+        it, tools and effort of reasoning included, as these stand at the beginning of a prompt; requests to one
+        model that begin in the middle of a conversation need a `prompt_cache_key` of their own.
         """
         from engy_mock.verdict.prefixes import check_stable_prefix
         from engy_mock.verdict.prompts import check
