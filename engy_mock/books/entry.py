@@ -70,13 +70,14 @@ class Entry:
     nothing about who sent it. `weight` is about the memory that it keeps, in bytes. `course` is when what of the
     answer went out, `line` the connection on which it was asked, where that is known. Of a request that was
     refused before it was understood `model` is still known, and expectations see what it asked for; `gist` is that
-    where the body was cut, and `is_body_unread` is true where there was none to be read.
+    where the body was cut, and `is_body_unread` is true where there was none to be read. `meaning` is what
+    requests that ask the same have in common, and `occurrence` how many of them were counted before it.
     """
 
     method: str
     path: str
     body: bytes
-    request_id: str
+    request_id: str = ""
     number: int = NOWHERE
     endpoint: str = ""
     surface: str = ""
@@ -104,6 +105,8 @@ class Entry:
     rules_weight: int = field(default=0, repr=False, compare=False)
     request_weight: int = field(default=0, repr=False, compare=False)
     is_body_unread: bool = field(default=False, repr=False, compare=False)
+    meaning: bytes = field(default=b"", repr=False, compare=False)
+    occurrence: int = field(default=0, repr=False, compare=False)
 
     @property
     def model(self) -> str | None:

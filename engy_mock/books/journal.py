@@ -3,7 +3,9 @@
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from json import dumps
 from sys import getsizeof
 from threading import Lock
 from typing import Any, Literal, Protocol, get_args, overload
@@ -11,6 +13,7 @@ from typing import Any, Literal, Protocol, get_args, overload
 from engy_mock.books.entry import MAX_BODY, Entry, kept_header
 from engy_mock.books.heard import Heard
 from engy_mock.books.shortened import Shortened
+from engy_mock.vocabulary import json
 from engy_mock.vocabulary.errors import MockError, did_you_mean
 from engy_mock.vocabulary.request import GenerationRequest, RawPrompt
 
@@ -24,8 +27,13 @@ ORDERS: tuple[str, ...] = get_args(Order)
 LATEST = 40
 """So many exchanges are shown beside something that failed."""
 
-HIDDEN = frozenset({"gist", "is_body_unread", "missed", "request_weight", "rules_weight", "weight"})
+HIDDEN = frozenset(
+    {"gist", "is_body_unread", "meaning", "missed", "occurrence", "request_weight", "rules_weight", "weight"}
+)
 """What entries have for the house alone."""
+
+HEADS = frozenset({401, 403, 413, 415})
+"""The statuses with which the service refuses heads."""
 
 FIELDS = (
     *[field.name for field in fields(Entry) if field.name not in HIDDEN],
@@ -90,6 +98,20 @@ def weight_of_request(request: GenerationRequest, body: bytes) -> int:
 def _shortened(request: GenerationRequest | None, size: int) -> GenerationRequest | None:
     """A request without the long fields of its body, which had so many bytes."""
     return None if request is None else replace(request, body=Shortened(request.body, size))
+
+
+def _asked(entry: Entry) -> tuple[str | bytes | int, ...]:
+    """What sorts exchanges by what was asked, whoever came first; equals by how they were counted.
+
+    Where a body was cut, or a head is what matters, `meaning` tells them apart. What a head was refused for is
+    settled by that alone, however many others came before.
+    """
+    said = b"" if entry.is_body_cut else entry.body
+    with suppress(ValueError):
+        said = json.meaning(json.read(said))
+    is_of_head = entry.rule is None and (entry.is_body_unread or entry.status in HEADS)
+    refused = entry.error or "" if is_of_head else ""
+    return entry.path, entry.method, said, entry.account, entry.meaning, refused, entry.occurrence
 
 
 def _losses(lost: int) -> str:
@@ -247,10 +269,12 @@ class Journal:
         """All entries as plain values, for a snapshot: the same in every run of the same calls and seed.
 
         Callers in parallel arrive in another order each time. With `order="asked"` entries stand in the order of
-        what was asked (path, method, body, account), and those with the same request as they came. What depends on
-        who came first depends on it still: statuses and answers under limits, balances, phases, and rules with
-        `times`, `at` or several answers; `cached_tokens`, and with them `charged_micro`, of prompts that begin
-        alike, unless `settings.prompt_cache` is off; `client_left` where a client does not wait for the end.
+        what was asked (path, method, what the body says, account, what rules look for in the head), and those that
+        ask the same in the order in which they were counted. What depends on who came first depends on it still:
+        statuses and answers under limits, balances, phases, and rules with `times`, `at` or several answers that
+        different requests use up, or of which several count the same one; `cached_tokens`, and with them
+        `charged_micro`, of prompts that begin alike, unless `settings.prompt_cache` is off; `client_left` where a
+        client does not wait for the end.
 
         Where some had to make room, the first value says how many. Raises MockError for another order.
         """
@@ -258,10 +282,10 @@ class Journal:
             hint = did_you_mean(str(order), ORDERS)
             raise MockError(f"snapshot: order= takes {' or '.join(map(repr, ORDERS))}, got {order!r:.80}.{hint}")
         lost: list[dict[str, Any]] = [{"dropped": self.lost}] if self.lost else []
-        entries = list(self)
+        found = [(entry, entry.snapshot()) for entry in self]
         if order == "asked":
-            entries.sort(key=lambda entry: (entry.path, entry.method, entry.body, entry.account))
-        return lost + [entry.snapshot() for entry in entries]
+            found.sort(key=lambda one: (_asked(one[0]), dumps(one[1], sort_keys=True)))
+        return lost + [plain for _, plain in found]
 
     @property
     def losses(self) -> str:

@@ -16,12 +16,13 @@ from engy_mock.books.entry import MAX_BODY, Entry, harmless
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
+from engy_mock.dialects.admission import Body, check_content, check_host, is_foreign
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.gist import gist
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
+from engy_mock.gateway.callers import apart, caller
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.discretion import MAX_REASON, discreet
 from engy_mock.gateway.doorstep import met, turned_away
@@ -46,7 +47,7 @@ from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
 from engy_mock.vocabulary.credentials import without_keys
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, bare, quoted
+from engy_mock.vocabulary.errors import ApiError, MockFailed, UnmetExpectation, bare, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
@@ -169,7 +170,7 @@ class Gateway:
         """
         if not self.looks_at_heads:
             return None
-        found = met(call, self, lambda route: self._account(call, route), note)
+        found = met(call, self, note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
@@ -195,28 +196,28 @@ class Gateway:
 
         It has an id like any other, and no place in the journal: what it asked for is not known.
         """
-        what = digest("turned away", path, error.message)
-        return turned_away(
-            path, error, self.identities.next(what, Call(method="", path=path, headers={}), Body(b""))
-        )
+        _, request_id = self.identities.next(digest("turned away", self.seed, path, error.message))
+        return turned_away(path, error, request_id)
 
     def _answered(self, call: Call, origin: str | None, note: Callable[[Entry], None] | None) -> Iterator[Step]:
         """The same without what is said to browsers alone."""
         digested = _what if len(call.body) <= MAX_REMEMBERED_BODY else digest
         what = digested(call.method, call.path, call.query, call.body)
         body = Body(call.body)
-        request_id = self.identities.next(what, call, body)
+        is_idle = self._direction.is_idle(call)
+        alone = b"" if is_idle and len(self.accounts) == 1 else apart(call, self)
         entry = Entry(
             method=call.method,
             path=without_keys(call.path),
             body=call.body,
-            request_id=request_id,
+            meaning=self.identities.meaning(what, call, body, alone),
             headers=harmless(call.headers) if call.kept is None else call.kept,
-            plan=f"{self.seed}/{request_id[:16]}",
             asked_at=self.clock.now(),
             line=call.line,
             is_body_unread=call.trouble is not None,
         )
+        if is_idle or self.replay is not None or call.method == "OPTIONS":
+            self.identities.settle(entry)
         if note is not None:
             note(entry)
         journal: Journal | None = self.journal
@@ -240,7 +241,7 @@ class Gateway:
                     return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
-            account = self._account(call, route)
+            account = caller(call, route, self)
             entry.account = account.name
             if call.method != "GET":
                 check_content(call)
@@ -257,16 +258,17 @@ class Gateway:
                 hold=hold,
                 prepared=prepared,
                 is_streamed=prepared.request.is_streamed,
-                timing=timing(self.settings, prepared.card.id, self.fleet.under_way - 1, request_id),
                 memory=understood.memory,
             )
-            asked = None if self._direction.is_idle(call) else asked_of(call, route, request=prepared.request)
+            others = self.fleet.under_way - 1
+            asked = None if is_idle else asked_of(call, route, request=prepared.request)
             found = None
             if asked is not None:
                 exchange.crowd = self._direction.enter(asked, hold)
                 found = self._direction.chosen(asked, entry)
+            exchange.timing = timing(self.settings, prepared.card.id, others, entry.request_id)
             if asked is None or found is None:
-                generation = with_call_ids(self._speaker.made_up(understood), request_id)
+                generation = with_call_ids(self._speaker.made_up(understood), entry.request_id)
                 generation = self._speaker.remembered(generation, understood, account)
                 steps = exchange.told(generation, self.settings, self.clock.now())
             else:
@@ -325,25 +327,6 @@ class Gateway:
         said = with_call_ids(said, exchange.entry.request_id)
         return exchange.told(said, self.settings, self.clock.now())
 
-    def _account(self, call: Call, route: Route) -> Account:
-        """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
-        headers = route.key_headers
-        if self.settings.v5_accepts_bearer and "authorization" not in headers:
-            headers += ("authorization",)
-        try:
-            account = self.accounts.opened_by(
-                key_of(call, headers),
-                key_prefix=route.surface.key_prefix,
-                is_closed=self.settings.closed_accounts,
-            )
-        except InvalidKey:
-            if route.needs_key:
-                raise
-            return Account(name="nobody")
-        if account is not self.accounts.default:
-            check_account(call, route.surface, account.name)
-        return account
-
     def _page(
         self, route: Route, page: Page, call: Call, body: Body, name: str, account: Account, entry: Entry
     ) -> Iterator[Step]:
@@ -389,6 +372,7 @@ class Gateway:
                     is_streamed=asked.is_streamed,
                 )
                 return self._direction.marred(exchange, error, found, asked)
+        self.identities.settle(entry)
         entry.status = error.status
         entry.error = error.message
         data = route.dialect.error(error, route.surface, entry.request_id)

@@ -12,6 +12,7 @@ from engy_mock.dialects.admission import Body, key_of
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.again import another
 from engy_mock.gateway.exchange import Exchange
+from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.scenes import ANY, Scenes
 from engy_mock.gateway.settings import Settings
 from engy_mock.gateway.trouble import Trouble, chosen
@@ -46,6 +47,7 @@ class Mocked(Protocol):
     catalog: Catalog
     script: Script
     scenes: Scenes
+    identities: Identities
     annex: Callable[[], str] | None
 
     def now(self) -> float:
@@ -87,7 +89,8 @@ class Direction:
         """What the rules say to a call; raises InvalidRequest for a scenario that it cannot ask for."""
         aside = self._aside(asked)
         more = () if aside is None else aside.rules()
-        found = self._mocked.script.choose(asked, identity(entry), more)
+        found = self._mocked.script.choose(asked, partial(self._mocked.identities.settle, entry), more)
+        self._mocked.identities.settle(entry)
         rules: tuple[Rule, ...] = ()
         if asked.refused is None:
             rules = self._mocked.script.in_force(more) if found is None else found.rules
@@ -161,7 +164,7 @@ class Direction:
 
     def marring(self, asked: Asked, entry: Entry) -> Chosen | None:
         """What the rules do to an answer that is not theirs; there is none of their own to be missed."""
-        found = self._mocked.script.choose(asked, identity(entry))
+        found = self._mocked.script.choose(asked, partial(identity, entry))
         self._mocked.scenes.stage.count()
         return found
 

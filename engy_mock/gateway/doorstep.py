@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from engy_mock.books.accounts import Accounts
 from engy_mock.books.entry import Entry, harmless
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_host
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
+from engy_mock.gateway.callers import apart, caller
 from engy_mock.gateway.direction import asked_of
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
@@ -32,6 +34,7 @@ class Mocked(Protocol):
     settings: Settings
     script: Script
     journal: Journal
+    accounts: Accounts
     identities: Identities
 
     def now(self) -> float:
@@ -42,21 +45,23 @@ class Mocked(Protocol):
 def met(
     call: Call,
     mocked: Mocked,
-    admit: Callable[[Route], object],
     note: Callable[[Entry], None] | None = None,
 ) -> Doorstep | None:
-    """What happens to a call whose head is there; None for nothing, as a rule. `admit` raises ApiError.
+    """What happens to a call whose head is there; None for nothing, as a rule.
 
     `note` is told the place in the journal of what is answered at once.
     """
     try:
         check_host(call, mocked.settings.allowed_hosts)
         route, _ = routes.find(call.method, call.path)
-        admit(route)
+        caller(call, route, mocked)
     except ApiError:
         return None  # it is refused in its turn
     asked = asked_of(call, route)
-    request_id = mocked.identities.next(digest("head", call.method, call.path, call.query), call, Body(b""))
+    # A head is counted apart from the whole call: many have their body read after all.
+    what = digest(call.method, call.path, call.query, b"")
+    meaning = mocked.identities.meaning(what, call, Body(b""), digest("head", apart(call, mocked)))
+    occurrence, request_id = mocked.identities.next(meaning)
     invites, rates = True, rates_of(request_id.encode())
     for rule in mocked.script.early_rules():
         if rule.is_used_up or not rule.fits(asked, {}) or rule.is_spared(rates):
@@ -70,6 +75,8 @@ def met(
                 invites = False
             elif mocked.script.use(rule) is not None:
                 entry, doorstep = _answered(call, route, rule, own, refusal, request_id, mocked)
+                entry.meaning, entry.occurrence = meaning, occurrence
+                mocked.journal.add(entry)
                 if note is not None:
                     note(entry)
                 return doorstep
@@ -83,7 +90,7 @@ def _is_spared(own: Early, occasion: Occasion) -> bool:
 def _answered(
     call: Call, route: Route, rule: Rule, own: Early, refusal: Refusal, request_id: str, mocked: Mocked
 ) -> tuple[Entry, Doorstep]:
-    """A refusal, and the end of the connection, with its place in the journal."""
+    """A refusal, and the end of the connection, with what the journal is to keep of them."""
     error = refusal.error(hurries=mocked.settings.hurries_retries)
     error = judged(error, route.surface, route.dialect.endpoint)
     entry = Entry(
@@ -103,7 +110,6 @@ def _answered(
         line=call.line,
         is_body_unread=True,
     )
-    mocked.journal.add(entry)
     body = route.dialect.error(error, route.surface, request_id)
     headers = (JSON, *id_headers(route, entry), *refusal_headers(error, route, mocked.now()))
     head = Head(error.status, (*headers, ("Content-Length", str(len(body)))))

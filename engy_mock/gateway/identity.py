@@ -3,6 +3,7 @@
 from threading import Lock
 from typing import Any
 
+from engy_mock.books.entry import Entry
 from engy_mock.dialects.admission import Body
 from engy_mock.vocabulary.seeds import digest, hex_id
 from engy_mock.vocabulary.wire import Call
@@ -31,22 +32,41 @@ class Identities:
         with self._lock:
             self._meanings, self._times = {}, {}
 
-    def next(self, what: bytes, call: Call, body: Body) -> str:
-        """The id of a call, 32 hexadecimal digits; `what` is a digest of its method, path, query and bytes.
+    def meaning(self, what: bytes, call: Call, body: Body, apart: bytes = b"") -> bytes:
+        """What calls that ask the same have in common; `what` is a digest of method, path, query and bytes.
 
-        Bodies that say the same are the same request, however a client orders or spaces them.
+        Bodies that say the same are the same request, however a client orders or spaces them; those that are
+        `apart` are not.
         """
-        meanings, times = self._meanings, self._times
+        if apart:
+            what = digest(what, apart)
+        meaning = self._meanings.get(what)
+        if meaning is None:
+            more = (apart,) if apart else ()
+            meaning = digest(self._seed, call.method, call.path, call.query, body.meaning, *more)
+            with self._lock:
+                self._meanings[what] = meaning
+                _bound(self._meanings)
+        return meaning
+
+    def settle(self, entry: Entry) -> bytes:
+        """Give a call its place among those that ask the same, and its id, once; returns what stands for both.
+
+        That is done when it is counted for the first time, by a rule or here, so that all count it alike.
+        """
+        if not entry.request_id:
+            entry.occurrence, entry.request_id = self.next(entry.meaning)
+            entry.plan = f"{self._seed}/{entry.request_id[:16]}"
+        return entry.request_id.encode()
+
+    def next(self, meaning: bytes) -> tuple[int, str]:
+        """How often the same was asked before, and the id of the next call: 32 hexadecimal digits."""
+        times = self._times
         with self._lock:
-            meaning = meanings.get(what)
-            if meaning is None:
-                meaning = digest(self._seed, call.method, call.path, call.query, body.meaning)
-                meanings[what] = meaning
-                _bound(meanings)
             before = times.get(meaning, 0)
             times[meaning] = before + 1
             _bound(times)
-        return hex_id(32, "request", meaning, before)
+        return before, hex_id(32, "request", meaning, before)
 
 
 def _bound(remembered: dict[bytes, Any]) -> None:

@@ -172,6 +172,11 @@ class Condition:
         """What equal conditions share; a function is the same as itself alone."""
         return self.mark if self.function is None else id(self.function)
 
+    @property
+    def is_of_head(self) -> bool:
+        """Whether it looks at the headers of a call, or at its key."""
+        return self.function is None and self.word in ("key", "header")
+
 
 def conditions(
     functions: tuple[Callable[[GenerationRequest], object], ...], words: Mapping[str, Any]

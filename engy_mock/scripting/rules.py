@@ -97,6 +97,11 @@ class Rule:
         return self.answers == (let_through,)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether it matters which use of it this is."""
+        return self.times is not None or len(self.answers) > 1 or bool(self.faults)
+
+    @property
     def is_used_up(self) -> bool:
         """It has been used as often as it may be."""
         return self.times is not None and self.used >= self.times

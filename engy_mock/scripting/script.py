@@ -7,6 +7,7 @@ from threading import Lock
 from engy_mock.scripting.asked import Asked
 from engy_mock.scripting.early import is_early
 from engy_mock.scripting.index import Index, Known, counted
+from engy_mock.scripting.matchers import Condition
 from engy_mock.scripting.refusals import Refusal
 from engy_mock.scripting.rules import Chosen, Rule, Used, rates_of, settled
 from engy_mock.vocabulary.seeds import Draws
@@ -32,6 +33,7 @@ class Script:
     _answering: Index = field(default_factory=lambda: Index((), {}))
     _marring: Index = field(default_factory=lambda: Index((), {}))
     _early: tuple[Rule, ...] = ()
+    _heads: tuple[Condition, ...] = ()
     _counting: Index | None = None
 
     def add(self, rule: Rule) -> None:
@@ -48,19 +50,23 @@ class Script:
         with self._lock:
             self.rules.clear()
 
-    def choose(self, asked: Asked, identity: bytes = b"", aside: Sequence[Rule] = ()) -> Chosen | None:
+    def choose(
+        self, asked: Asked, place: Callable[[], bytes] = bytes, aside: Sequence[Rule] = ()
+    ) -> Chosen | None:
         """What the rules say to a request, and behind them those that are set aside for it; counting is atomic.
 
-        The first rule with an answer that fits gives it, and the first without one mars it, unless the answer
-        is a refusal. One that lets a request through ends the search for both.
+        `place` gives the request its place among its equals and what stands for it: in the same step in which the
+        first rule counts it, so that both go by one order. The first rule with an answer that fits gives it, and
+        the first without one mars it, unless the answer is a refusal. One that lets a request through ends the
+        search for both.
         """
         rules = (*self.rules, *self.more(), *aside)
         if not rules:
             return None
         answering, marring, rules = self._indexes(rules)
         known: Known = {}
-        due = () if self._counting is None else self._due(self._counting, asked, known)
-        used = self._first(answering, asked, identity, known, due)
+        due = () if self._counting is None else self._due(self._counting, asked, known, place)
+        used = self._first(answering, asked, place, known, due)
         answer = None
         if used is not None:
             answers = used.rule.answers
@@ -68,7 +74,7 @@ class Script:
         if isinstance(answer, Refusal):
             return Chosen(answer, used, rules=rules)
         until = used.rule if used is not None and used.rule.lets_through else None
-        marrer = self._first(marring, asked, identity, known, due, until, mars=True)
+        marrer = self._first(marring, asked, place, known, due, until, mars=True)
         return None if used is None and marrer is None else Chosen(answer, used, marrer, rules)
 
     def has_answer(self, asked: Asked, identity: bytes = b"") -> bool:
@@ -107,6 +113,13 @@ class Script:
             self._indexes(rules)
         return self._early if rules else ()
 
+    def looks_at_heads(self) -> tuple[Condition, ...]:
+        """What rules look for in the head of a call."""
+        rules = (*self.rules, *self.more())
+        if rules:
+            self._indexes(rules)
+        return self._heads if rules else ()
+
     def explain(self, asked: Asked, rules: Sequence[Rule]) -> list[str]:
         """Why none of these rules answered: the nearest that could have, each with its reasons."""
         found = []
@@ -134,27 +147,29 @@ class Script:
                 self._answering = Index([rule for rule in some if rule.answers], shared)
                 marring = [rule for rule in some if not rule.answers or rule.lets_through]
                 self._marring = Index(marring, shared)
+                self._heads = tuple([one for rule in rules for one in rule.conditions if one.is_of_head])
                 self._early = tuple([rule for rule in rules if is_early(rule.faults)])
                 counting = [rule for rule in rules if rule.at]
                 self._counting = Index(counting, shared) if counting else None
                 self._indexed = rules
             return self._answering, self._marring, self._indexed
 
-    def _due(self, counting: Index, asked: Asked, known: Known) -> list[Rule]:
+    def _due(self, counting: Index, asked: Asked, known: Known, place: Callable[[], bytes]) -> list[Rule]:
         """Those of the rules with `at` whose turn this request is; all that it fits count it."""
-        due = []
-        for rule in counting.fitting(asked, known):
-            with self._lock:
+        fitting = list(counting.fitting(asked, known))
+        if not fitting:
+            return fitting
+        with self._lock:
+            place()
+            for rule in fitting:
                 rule.met += 1
-                if rule.met in rule.at:
-                    due.append(rule)
-        return due
+            return [rule for rule in fitting if rule.met in rule.at]
 
     def _first(
         self,
         index: Index,
         asked: Asked,
-        identity: bytes,
+        place: Callable[[], bytes],
         known: Known,
         due: Sequence[Rule],
         until: Rule | None = None,
@@ -169,13 +184,19 @@ class Script:
         for rule in index.fitting(asked, known, until):
             if (mars and rule.lets_through) or (rule.at and rule not in due):
                 continue
-            if rule.rate < 1:
-                rates = rates or rates_of(identity)
-                if rule.is_spared(rates):
-                    continue
-            use = self.use(rule)
-            if use is not None:
-                return Used(rule, use)
+            if rates is not None and rule.is_spared(rates):
+                continue
+            with self._lock:
+                if rule.is_used_up:
+                    continue  # another request has just done that
+                if rates is None and rule.rate < 1:
+                    rates = rates_of(place())
+                    if rule.is_spared(rates):
+                        continue
+                elif rule.is_counted:
+                    place()
+                rule.used += 1
+                return Used(rule, rule.used - 1)
         return None
 
     def use(self, rule: Rule) -> int | None:
