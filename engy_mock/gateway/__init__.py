@@ -22,7 +22,7 @@ from engy_mock.dialects.errors import judged
 from engy_mock.dialects.gist import gist
 from engy_mock.dialects.routes import Route
 from engy_mock.gateway.admission import admitted
-from engy_mock.gateway.callers import apart, caller
+from engy_mock.gateway.apart import apart
 from engy_mock.gateway.direction import Direction, asked_of, with_call_ids
 from engy_mock.gateway.discretion import MAX_REASON, discreet
 from engy_mock.gateway.doorstep import met, turned_away
@@ -31,6 +31,7 @@ from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.patience import Patience, Watched
+from engy_mock.gateway.payer import payer
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings as Settings
 from engy_mock.gateway.speaking import Speaker
@@ -241,7 +242,7 @@ class Gateway:
                     return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
-            account = caller(call, route, self)
+            account = payer(call, route, self.accounts, self.settings)
             entry.account = account.name
             if call.method != "GET":
                 check_content(call)

@@ -10,10 +10,11 @@ from engy_mock.dialects import routes
 from engy_mock.dialects.admission import Body, check_host
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.routes import Route
-from engy_mock.gateway.callers import apart, caller
+from engy_mock.gateway.apart import apart
 from engy_mock.gateway.direction import asked_of
 from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
+from engy_mock.gateway.payer import payer
 from engy_mock.gateway.settings import Settings
 from engy_mock.scripting.early import Early
 from engy_mock.scripting.fault import told
@@ -54,7 +55,7 @@ def met(
     try:
         check_host(call, mocked.settings.allowed_hosts)
         route, _ = routes.find(call.method, call.path)
-        caller(call, route, mocked)
+        payer(call, route, mocked.accounts, mocked.settings)
     except ApiError:
         return None  # it is refused in its turn
     asked = asked_of(call, route)

@@ -1,15 +1,15 @@
-"""Who calls: the account that a key opens, and what else in a head sets a call apart from its equals."""
+"""What in the head of a call sets it apart from others that ask the same."""
 
 from typing import Protocol
 
-from engy_mock.books.accounts import Account, Accounts
+from engy_mock.books.accounts import Accounts
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import check_account, check_content, check_host, key_of
-from engy_mock.dialects.routes import Route
+from engy_mock.dialects.admission import check_content, check_host
 from engy_mock.gateway.direction import SCENARIO, asked_of
+from engy_mock.gateway.payer import payer
 from engy_mock.gateway.settings import Settings
 from engy_mock.scripting.script import Script
-from engy_mock.vocabulary.errors import ApiError, InvalidKey
+from engy_mock.vocabulary.errors import ApiError
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call
 
@@ -22,26 +22,6 @@ class Mocked(Protocol):
     script: Script
 
 
-def caller(call: Call, route: Route, mocked: Mocked) -> Account:
-    """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
-    headers = route.key_headers
-    if mocked.settings.v5_accepts_bearer and "authorization" not in headers:
-        headers += ("authorization",)
-    try:
-        account = mocked.accounts.opened_by(
-            key_of(call, headers),
-            key_prefix=route.surface.key_prefix,
-            is_closed=mocked.settings.closed_accounts,
-        )
-    except InvalidKey:
-        if route.needs_key:
-            raise
-        return Account(name="nobody")
-    if account is not mocked.accounts.default:
-        check_account(call, route.surface, account.name)
-    return account
-
-
 def apart(call: Call, mocked: Mocked) -> bytes:
     """What stands for all in a head that service or rules may answer otherwise; empty for what is usual.
 
@@ -51,7 +31,7 @@ def apart(call: Call, mocked: Mocked) -> bytes:
     route, parts = routes.speaker(call.path), []
     try:
         check_host(call, mocked.settings.allowed_hosts)
-        account = caller(call, route, mocked)
+        account = payer(call, route, mocked.accounts, mocked.settings)
         if account is not mocked.accounts.default:
             parts += ["account", account.name]
         if call.method != "GET":
