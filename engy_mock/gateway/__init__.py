@@ -206,18 +206,18 @@ class Gateway:
         what = digested(call.method, call.path, call.query, call.body)
         body = Body(call.body)
         is_idle = self._direction.is_idle(call)
-        alone = b"" if is_idle and len(self.accounts) == 1 else apart(call, self)
+        is_usual = is_idle and len(self.accounts) == 1
         entry = Entry(
             method=call.method,
             path=without_keys(call.path),
             body=call.body,
-            meaning=self.identities.meaning(what, call, body, alone),
+            meaning=self.identities.meaning(what, call, body) if is_usual else b"",
             headers=harmless(call.headers) if call.kept is None else call.kept,
             asked_at=self.clock.now(),
             line=call.line,
             is_body_unread=call.trouble is not None,
         )
-        if is_idle or self.replay is not None or call.method == "OPTIONS":
+        if is_usual:
             self.identities.settle(entry)
         if note is not None:
             note(entry)
@@ -228,6 +228,9 @@ class Gateway:
             check_host(call, self.settings.allowed_hosts)
             if origin is not None:
                 check_upgrade(call, origin, self.settings.cors_origins)
+            if call.method == "OPTIONS" or self.replay is not None:
+                entry.meaning = entry.meaning or self._meaning(what, call, body)
+                self.identities.settle(entry)
             if call.method == "OPTIONS":
                 steps = preflight(call, entry, self.settings.cors_origins)
                 # Browsers remember the answer for as long as they like: only what fails is worth a note.
@@ -246,6 +249,11 @@ class Gateway:
             entry.account = account.name
             if call.method != "GET":
                 check_content(call)
+            if not entry.meaning:
+                own = () if account is self.accounts.default else (account.name,)
+                entry.meaning = self._meaning(what, call, body, *own)
+                if is_idle:
+                    self.identities.settle(entry)
             if route.page is not None:
                 return self._page(route, route.page, call, body, name, account, entry)
             understood = self._understanding.understood(what, body, route, account)
@@ -281,6 +289,8 @@ class Gateway:
             if entry.request is None and len(call.body) > MAX_BODY and (document := body.known()):
                 entry.gist = gist(call.method, call.path, document)  # the journal is going to cut its body
             refusal = bare(error) if isinstance(error, ApiError) else self._failed(error, call)
+            if not entry.meaning:  # it came no further than its head
+                entry.meaning = self._meaning(what, call, body, str(refusal.status), refusal.message)
             steps = self._refused(refusal, call, body, entry)
             if not isinstance(error, ApiError | UnmetExpectation):
                 entry.error = f"{refusal.message}: {error!r:.500}"
@@ -288,6 +298,10 @@ class Gateway:
             if journal is not None:
                 journal.add(entry)
         return steps
+
+    def _meaning(self, what: bytes, call: Call, body: Body, *more: str) -> bytes:
+        """What stands for all calls that a call is counted with."""
+        return self.identities.meaning(what, call, body, apart(call, self.script, *more))
 
     def _failed(self, error: BaseException, call: Call) -> MockFailed:
         """What the client is told of a defect; the reason is for the log and for whoever looks at `defects`."""

@@ -55,13 +55,14 @@ def met(
     try:
         check_host(call, mocked.settings.allowed_hosts)
         route, _ = routes.find(call.method, call.path)
-        payer(call, route, mocked.accounts, mocked.settings)
+        account = payer(call, route, mocked.accounts, mocked.settings)
     except ApiError:
         return None  # it is refused in its turn
     asked = asked_of(call, route)
     # A head is counted apart from the whole call: many have their body read after all.
     what = digest(call.method, call.path, call.query, b"")
-    meaning = mocked.identities.meaning(what, call, Body(b""), digest("head", apart(call, mocked)))
+    name = () if account is mocked.accounts.default else (account.name,)
+    meaning = mocked.identities.meaning(what, call, Body(b""), digest("head", apart(call, mocked.script, *name)))
     occurrence, request_id = mocked.identities.next(meaning)
     invites, rates = True, rates_of(request_id.encode())
     for rule in mocked.script.early_rules():
