@@ -19,19 +19,19 @@ def heard_at_once(answer: Whole, house: bytes) -> Top | None:
     head = answer.head
     if not 200 <= head.status < 600 or head.status in BODILESS or head.reason is not None or head.version != "1.1":
         return None
-    names = _names(tuple([name for name, _ in head.headers]))
-    text = "\n".join([value for _, value in head.headers])
-    if names is None or len(text) > MAX_VALUES or not text.isascii():
+    names, values = zip(*head.headers, strict=True) if head.headers else ((), ())
+    text = "\n".join(values)
+    known = _names(names)
+    if known is None or len(text) > MAX_VALUES or not text.isascii():
         return None
     encoded = text.encode()
-    values = encoded.split(b"\n")
     # A value that is empty, or has a blank at its ends, brings two of them side by side, as does what takes the
     # long way for nothing.
     row = b" %b " % encoded.replace(b"\n", b" ")
-    if row.translate(None, _PRINTABLE) or b"  " in row or len(values) != len(names):
+    if row.translate(None, _PRINTABLE) or b"  " in row or encoded.count(b"\n") != len(values) - 1:
         return None
-    headers = [*_lines(house), *zip(names, values, strict=True)]
-    headers.append((b"Content-Length", b"%d" % len(answer.body)))
+    length = (b"Content-Length", b"%d" % len(answer.body))
+    headers = [*_lines(house), *zip(known, encoded.split(b"\n"), strict=True), length]
     return Top(head.status, _phrase(head.status), headers)
 
 
