@@ -2,7 +2,7 @@
 
 import pytest
 
-from engy_mock.model.answers.offers import tool_meant
+from engy_mock.model.answers.offers import tool_meant, with_place
 from engy_mock.model.answers.wishes import MIXTURE, Wish, wish_of
 from engy_mock.vocabulary.request import Tool
 
@@ -260,3 +260,26 @@ CLOCK = [Tool(name="current_time"), Tool(name="get_user")]
 def test_tools_are_meant_by_all_the_words_of_their_names(question, tools, name):
     """But for everyday verbs; not where they are denied, and not by a word that is everywhere."""
     assert tool_meant(question, tools) == name
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        *(None, {}, {"properties": 3}, {"properties": {"unit": {"type": "string"}}}),
+        {"properties": {"city": {"type": "string"}}, "required": 5},
+        {"properties": {"city": {"type": "string", "maxLength": 2}}, "required": [{"a": 1}]},
+    ],
+)
+def test_a_tool_without_a_place_is_left_alone(parameters):
+    """Also one whose schema is none."""
+    tool = Tool(name="get_weather", parameters=parameters)
+    assert with_place(tool, "What is the weather in Paris?") is tool
+
+
+@pytest.mark.parametrize("required", [[], ["city"], [{"a": 1}]])
+def test_a_tool_with_a_place_has_to_take_it(required):
+    """It is the only one that fits."""
+    tool = Tool(name="x", parameters={"properties": {"city": {"type": "string"}}, "required": required})
+    parameters = with_place(tool, "Weather in Paris").parameters
+    assert parameters["properties"] == {"city": {"type": "string", "enum": ["Paris"]}}
+    assert "city" in parameters["required"]

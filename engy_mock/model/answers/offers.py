@@ -51,19 +51,18 @@ def tool_meant(question: str, tools: Sequence[Tool]) -> str | None:
 
 def with_place(tool: Tool, question: str) -> Tool:
     """The tool with the place that a question names as the only one, where a plain text of the tool takes one."""
-    parameters = tool.parameters or {}
-    properties = parameters.get("properties")
+    parameters = tool.parameters
+    properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
     place = _place(question)
-    if place is None or not isinstance(properties, Mapping):
+    if parameters is None or place is None or not isinstance(properties, Mapping):
         return tool
     name = next((name for name, schema in properties.items() if name in PLACES and _is_plain(schema)), None)
-    if name is None:
+    required = parameters.get("required", [])
+    if name is None or not isinstance(required, list):
         return tool
-    required = [*parameters.get("required", ()), name]
     settled = {**properties, name: {**properties[name], "enum": [place]}}
-    return replace(
-        tool, parameters={**parameters, "properties": settled, "required": list(dict.fromkeys(required))}
-    )
+    required = required if name in required else [*required, name]
+    return replace(tool, parameters={**parameters, "properties": settled, "required": required})
 
 
 @lru_cache(maxsize=256)
