@@ -33,7 +33,7 @@ MANNERS = frozenset({"in detail", "in depth", "at length", "step by step"})
 
 IMPERATIVES: Mapping[str, Form] = {
     **{"list": "list", "enumerate": "list", "tabulate": "table", "quote": "quote", "outline": "headings"},
-    **{"code": "code", "format": "markdown", "elaborate": "long"},
+    **{"code": "code", "elaborate": "long"},
 }
 """Verbs that name a form themselves."""
 
