@@ -247,7 +247,7 @@ class Hearing:
                 if seconds > 0:
                     left = _left(began, timeout)
                     self._inside.wait(min(seconds, left), self._age)
-                    if left < seconds and not self._is_broken_off:
+                    if left < seconds and not (self._is_broken_off or self._is_hung_up):
                         raise TimeoutError("timed out")
         except BaseException:
             self.close()
