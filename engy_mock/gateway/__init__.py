@@ -16,7 +16,7 @@ from engy_mock.books.entry import MAX_BODY, Entry, harmless
 from engy_mock.books.fleet import Fleet
 from engy_mock.books.journal import Journal
 from engy_mock.dialects import routes
-from engy_mock.dialects.admission import Body, check_account, check_content, check_host, is_foreign, key_of
+from engy_mock.dialects.admission import Body, check_content, check_host, is_foreign
 from engy_mock.dialects.dialect import Desk, Page
 from engy_mock.dialects.errors import judged
 from engy_mock.dialects.gist import gist
@@ -30,6 +30,7 @@ from engy_mock.gateway.heads import JSON, id_headers, refusal_headers
 from engy_mock.gateway.identity import Identities
 from engy_mock.gateway.origins import Shared, check_upgrade, preflight
 from engy_mock.gateway.patience import Patience, Watched
+from engy_mock.gateway.payer import payer
 from engy_mock.gateway.scenes import Scenes
 from engy_mock.gateway.settings import Settings as Settings
 from engy_mock.gateway.speaking import Speaker
@@ -46,7 +47,7 @@ from engy_mock.scripting.script import Script
 from engy_mock.vocabulary import json
 from engy_mock.vocabulary.clock import Clock, PatientClock, StandingClock
 from engy_mock.vocabulary.credentials import without_keys
-from engy_mock.vocabulary.errors import ApiError, InvalidKey, MockFailed, UnmetExpectation, bare, quoted
+from engy_mock.vocabulary.errors import ApiError, MockFailed, UnmetExpectation, bare, quoted
 from engy_mock.vocabulary.generation import Generation
 from engy_mock.vocabulary.seeds import digest
 from engy_mock.vocabulary.wire import Call, Doorstep, Head, Step, Whole
@@ -169,7 +170,7 @@ class Gateway:
         """
         if not self.looks_at_heads:
             return None
-        found = met(call, self, lambda route: self._account(call, route), note)
+        found = met(call, self, lambda route: payer(call, route, self.accounts, self.settings), note)
         origin = call.headers.get("origin")
         if found is not None and found.steps is not None and origin is not None:
             return replace(found, steps=Shared(found.steps, origin, self.settings.cors_origins))
@@ -240,7 +241,7 @@ class Gateway:
                     return again
             route, name = routes.find(call.method, call.path)
             entry.endpoint, entry.surface = route.endpoint, route.surface.name
-            account = self._account(call, route)
+            account = payer(call, route, self.accounts, self.settings)
             entry.account = account.name
             if call.method != "GET":
                 check_content(call)
@@ -324,25 +325,6 @@ class Gateway:
         exchange.entry.not_applied = vain
         said = with_call_ids(said, exchange.entry.request_id)
         return exchange.told(said, self.settings, self.clock.now())
-
-    def _account(self, call: Call, route: Route) -> Account:
-        """Whose key this is; raises InvalidKey where the route needs one, or PermissionDenied (S-13)."""
-        headers = route.key_headers
-        if self.settings.v5_accepts_bearer and "authorization" not in headers:
-            headers += ("authorization",)
-        try:
-            account = self.accounts.opened_by(
-                key_of(call, headers),
-                key_prefix=route.surface.key_prefix,
-                is_closed=self.settings.closed_accounts,
-            )
-        except InvalidKey:
-            if route.needs_key:
-                raise
-            return Account(name="nobody")
-        if account is not self.accounts.default:
-            check_account(call, route.surface, account.name)
-        return account
 
     def _page(
         self, route: Route, page: Page, call: Call, body: Body, name: str, account: Account, entry: Entry

@@ -1,6 +1,5 @@
 """An answer as it was told last; it is told again with another request id in the place of its own."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -41,12 +40,21 @@ class Blank:
 
     def __init__(self, data: bytes, request_id: str) -> None:
         whole = request_id.encode()
-        parts = _ids(whole).split(data)
-        # Every other part is an id, or its beginning.
-        places = range(1, len(parts), 2)
-        self._wholes = [place for place in places if parts[place] == whole]
-        self._begins = [place for place in places if parts[place] != whole]
-        self._parts = parts
+        beginning = whole[:_ID_DIGITS]
+        self._parts: list[bytes] = []
+        self._wholes: list[int] = []
+        self._begins: list[int] = []
+        for number, part in enumerate(data.split(whole)):
+            if number:
+                self._leave_room(self._wholes)
+            for count, text in enumerate(part.split(beginning)):
+                if count:
+                    self._leave_room(self._begins)
+                self._parts.append(text)
+
+    def _leave_room(self, places: list[int]) -> None:
+        places.append(len(self._parts))
+        self._parts.append(b"")
 
     def filled(self, request_id: str) -> bytes:
         """The same bytes with this request id."""
@@ -58,11 +66,6 @@ class Blank:
         return b"".join(parts)
 
 
-def _ids(whole: bytes) -> re.Pattern[bytes]:
-    """What finds a request id, or its beginning, and keeps it when something is split there."""
-    return re.compile(b"(%b(?:%b)?)" % (whole[:_ID_DIGITS], whole[_ID_DIGITS:]))
-
-
 class Told(NamedTuple):
     """A write of a stream, and how many pieces of the answer have got through behind it."""
 
@@ -72,20 +75,28 @@ class Told(NamedTuple):
 
 @dataclass(slots=True)
 class Memory:
-    """What was said last to one request; a stream only from its second time on, as most are never told again."""
+    """What was said last to one request, which most are never told again: what that takes is made when it is used.
+
+    `body` is a whole answer with its request id, `writes` are those of a stream, from its second time on.
+    """
 
     version: Version | None = None
-    body: Blank | None = None
+    body: tuple[bytes, str] | None = None
+    blank: Blank | None = None
     writes: Sequence[tuple[Blank, int]] = ()
 
     def keep(self, version: Version, request_id: str, body: bytes) -> None:
         """Remember a whole answer."""
         if len(body) <= MAX_BODY:
-            self.version, self.body = version, Blank(body, request_id)
+            self.version, self.body, self.blank = version, (body, request_id), None
 
     def again(self, version: Version, request_id: str) -> bytes | None:
         """The same answer for another request, or None if anything but the id has changed."""
-        return self.body.filled(request_id) if self.body is not None and version.is_like(self.version) else None
+        if self.body is None or not version.is_like(self.version):
+            return None
+        if self.blank is None:
+            self.blank = Blank(*self.body)
+        return self.blank.filled(request_id)
 
     def note(self, version: Version) -> bool:
         """Note that a stream is told; whether it is the same as last time, and worth keeping."""

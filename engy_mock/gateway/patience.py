@@ -14,7 +14,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 MOST = 10_000
-"""So many different calls are remembered, and so many connections; the oldest are forgotten."""
+"""So many different calls are remembered; the oldest are forgotten."""
 
 MOST_ALIKE = 1_000
 """So many refusals of one and the same call are remembered."""
@@ -34,18 +34,18 @@ class Refused:
     count: int | None
     line: Line | None
 
-    def may_be(self, call: Call, *, is_first: bool) -> bool:
-        """Whether the same caller may have sent this one: `is_first` if nothing came on its connection before.
+    def may_be(self, call: Call) -> bool:
+        """Whether the same caller may have sent this one.
 
         Who says how often it has tried is taken at its word. Who does not goes back to its connection, or opens
-        another one when that is closed: a new one beside it is somebody else's.
+        another one when that is closed: one that was there already, or stands beside it, is somebody else's.
         """
         count = count_of(call)
         if count:
             return self.count == count - 1
         if self.line is None or call.line is None or self.line is call.line:
             return True
-        return not is_first or (self.line.closed is not None and call.line.opened >= self.told)
+        return self.line.closed is not None and call.line.opened >= self.told
 
 
 class Patience:
@@ -54,23 +54,19 @@ class Patience:
     def __init__(self, clock: PatientClock) -> None:
         self._clock = clock
         self._refused: dict[bytes, list[Refused]] = {}
-        self._lines: dict[Line, None] = {}
         self._asked_on: dict[bytes, Line | None] = {}
         self._lock = Lock()
 
     def forget(self) -> None:
         """No call has been refused."""
         with self._lock:
-            self._refused, self._lines, self._asked_on = {}, {}, {}
+            self._refused, self._asked_on = {}, {}
 
     def came(self, call: Call) -> None:
         """A call has come: if it was told to come later, it is later now."""
         mark = _mark(call)
         with self._lock:
             line = call.line
-            is_first = line not in self._lines
-            if line is not None:
-                _keep(self._lines, line, None)
             is_alone = line is not None and self._asked_on.get(mark, line) is line
             _keep(self._asked_on, mark, line if is_alone else None)
             waiting = self._refused.get(mark)
@@ -78,7 +74,7 @@ class Patience:
                 # What an official client sends for the first time nobody has refused: unless its caller tries
                 # again without it, which shows where there is one caller alone.
                 return
-            found = [one for one in waiting if one.may_be(call, is_first=is_first)]
+            found = [one for one in waiting if one.may_be(call)]
             if not found:
                 return
             due = min(found, key=lambda one: (one.line is not line, one.due))

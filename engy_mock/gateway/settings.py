@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_type_hints
@@ -82,13 +82,17 @@ class Settings:
     journal_bytes: Annotated[int, Limits(ge=1)] = MAX_BYTES
 
     def __setattr__(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value if _is_plainly_good(name, value) else checked(name, value))
+        good = value if _is_plainly_good(name, value) else checked(name, value)
+        # A mapping is copied: whoever has it may change it, or give it to several mocks.
+        object.__setattr__(self, name, dict(good) if isinstance(good, Mapping) else good)
 
     @classmethod
     def of(cls, wanted: object) -> Self:
-        """The settings that are meant: some, a mapping of those that are otherwise, or None; raises MockError."""
-        if wanted is None or isinstance(wanted, cls):
-            return wanted or cls()
+        """New ones that are as some others, as a mapping says, or as usual for None; raises MockError."""
+        if isinstance(wanted, cls):
+            return replace(wanted)
+        if wanted is None:
+            return cls()
         if not isinstance(wanted, Mapping):
             raise MockError(f"settings= takes Settings or a mapping, got {wanted!r:.80}")
         settings = cls()

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from engy_mock.mock.arguments import check_kind, check_seed, check_span, clock_of, folders_of, scenarios_of
+from engy_mock.mock.arguments import (
+    WORDS,
+    check_callable,
+    check_kind,
+    check_known,
+    check_place,
+    check_seed,
+    check_span,
+    clock_of,
+    folders_of,
+    scenarios_of,
+)
 from engy_mock.mock.door import Door
 from engy_mock.mock.expecting import Expecting
 from engy_mock.mock.judging import Judging
@@ -19,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
-    from typing import Any, Literal, Unpack
+    from typing import Any, Literal, Never, Unpack
 
     from aiohttp import web
 
@@ -50,8 +61,10 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
     - `port`, `host`: where it listens; 0 is any port that is free.
     - `clock`: `standing`, which moves by `engy.clock.advance` only; `today`, which stands too, but at the
       machine's time of its making; `patient`, which stands, and moves on when a client that was told to wait
-      comes again; `wall`; or a clock. `time_scale` stretches pauses in answers under a wall clock, and only those.
-    - `settings`: `Settings`, or a mapping of those that are otherwise; `limits`: what strangers may cost it.
+      comes again; `wall`; or a clock, which several mocks can share. `time_scale` stretches pauses in answers
+      under a wall clock, and only those.
+    - `settings`: `Settings`, or a mapping of those that are otherwise, of which it has a copy; `limits`: what
+      strangers may cost it.
     - `strict`: a request that no rule answers is a mistake. `verify`: the end of a `with` block verifies too, or
       `stop()` where there is none.
     - `scenario`, or `scenarios`: names, or paths of files; they take part from the beginning and again after
@@ -88,16 +101,24 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
         control_token: str | None = None,
         complaints: Callable[[], Sequence[str]] = tuple,
         loop_factory: Callable[[], AbstractEventLoop] | None = None,
+        **unknown: Never,
     ) -> None:
         # Imported here, not above: a test module that names EngyMock costs nothing until a test uses it.
         from engy_mock.books.keys import made_key
         from engy_mock.gateway import Gateway, Settings
         from engy_mock.serving.limits import Limits
 
+        for word in unknown:
+            check_known("EngyMock", word, WORDS)
         check_seed(seed)
+        check_place(host, port)
         check_kind("limits", limits, Limits)
         check_kind("strict", strict, bool)
         check_kind("verify", verify, bool)
+        check_kind("control", control, bool)
+        check_kind("control_token", control_token, str)
+        check_callable("complaints", complaints)
+        check_callable("loop_factory", loop_factory)
         check_span("time_scale", time_scale)
         chosen = Settings.of(settings)
         if strict is not None:
@@ -267,10 +288,11 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
             self._thread.accept()
         self._holds.clear()
 
-    def prepare_by(self, prepare: Callable[[EngyMock], None]) -> None:
-        """Let a function set the mock up, now and again after each reset."""
+    def prepare_by(self, prepare: Callable[[EngyMock], None] | None) -> None:
+        """Let a function, or none any more, set the mock up, now and again after each reset."""
         self._prepare = prepare
-        prepare(self)
+        if prepare is not None:
+            prepare(self)
 
     @property
     def watch(self) -> Watch:

@@ -1,6 +1,6 @@
 """What an EngyMock can be made with: looked at when it is made, so that nothing fails later and elsewhere."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +15,29 @@ CLOCKS: Mapping[str, Callable[[], Clock]] = {
     "wall": WallClock,
 }
 """The clocks that have a word."""
+
+WORDS = (
+    "seed",
+    "port",
+    "host",
+    "clock",
+    "settings",
+    "limits",
+    "time_scale",
+    "strict",
+    "verify",
+    "scenario",
+    "scenarios",
+    "scenario_folders",
+    "tls",
+    "cassette",
+    "replay",
+    "control",
+    "control_token",
+    "complaints",
+    "loop_factory",
+)
+"""All that an EngyMock takes."""
 
 SEED_BITS = 64
 
@@ -34,6 +57,13 @@ def clock_of(wanted: Any) -> Clock:
     return cast("Clock", wanted)
 
 
+def check_known(whose: str, word: str, known: Sequence[str]) -> None:
+    """Raise MockError, with the nearest right spelling, for a word that there is not."""
+    if word not in known:
+        hint = did_you_mean(word, known) or f" Known are {', '.join(known)}."
+        raise MockError(f"{whose} has no {word!r:.80}.{hint}")
+
+
 def check_seed(seed: object) -> None:
     """Raise MockError for what is no seed."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed.bit_length() > SEED_BITS:
@@ -44,6 +74,20 @@ def check_kind(word: str, value: object, kind: type) -> None:
     """Raise MockError unless the value is of this kind, or None."""
     if value is not None and not isinstance(value, kind):
         raise MockError(f"{word}= takes a {kind.__name__}, got {value!r:.80}")
+
+
+def check_place(host: object, port: object) -> None:
+    """Raise MockError for what is no place to listen at; which ports there are, the server knows."""
+    if not isinstance(host, str):
+        raise MockError(f"host= takes a name or an address, got {host!r:.80}")
+    if isinstance(port, bool) or not isinstance(port, int):
+        raise MockError(f"port= takes a whole number, got {port!r:.80}")
+
+
+def check_callable(word: str, value: object) -> None:
+    """Raise MockError unless the value can be called, or is None."""
+    if value is not None and not callable(value):
+        raise MockError(f"{word}= takes a function, got {value!r:.80}")
 
 
 def check_span(word: str, value: object) -> None:

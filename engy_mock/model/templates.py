@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -127,20 +126,12 @@ def from_text(source: str, *, name: str = "the chat template") -> Template:
     """The same from its text. Needs Jinja, which the extra `templates` brings."""
     try:
         from jinja2 import TemplateError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        from engy_mock.model.sandbox import Sandbox, rendered
     except ImportError as error:
         raise MockError(f"{name} needs Jinja: pip install 'engy-mock[templates]'") from error
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-
-    def raise_exception(message: str) -> None:
-        raise TemplateError(message)
-
-    environment.globals["raise_exception"] = raise_exception
-    environment.filters["tojson"] = _as_json
     try:
-        template = environment.from_string(source)
+        template = Sandbox().template(source)
     except TemplateError as error:
         raise MockError(f"{name} is no chat template: {error}") from error
 
@@ -160,7 +151,7 @@ def from_text(source: str, *, name: str = "the chat template") -> Template:
             "eos_token": "<|endoftext|>",
         }
         try:
-            text = template.render(context)
+            text = rendered(template, context)
         except Exception as error:
             message = f"the chat template refused the messages: {quoted(str(error))}"
             raise InvalidRequest(message, param="messages") from error
@@ -181,17 +172,6 @@ def _upto_final(text: str, final: str) -> str:
         if ending and ending in text:
             return text[: text.rindex(ending) + len(ending)]
     return text
-
-
-def _as_json(
-    value: object,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    """JSON as chat templates are used to it: with a space after `,` and `:` unless they say otherwise."""
-    return dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
 def _as_message(message: Message) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from engy_mock.mock.arguments import WORDS, check_known
 from engy_mock.pytest_plugin import run_of
-from engy_mock.vocabulary.errors import MockError, did_you_mean
+from engy_mock.vocabulary.errors import MockError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pytest
 
@@ -39,6 +41,9 @@ OF_THE_MARKER = (
 )
 """What the marker `engy` takes: the words of EngyMock, and how bad a verdict may be."""
 
+OF_THE_FACTORY = (*WORDS, "verdict")
+"""What `engy_factory` takes: all words of EngyMock, and how bad a verdict may be."""
+
 OF_ONE_KIND: dict[str, type] = {"strict": bool, "verdict": str, "verify": bool}
 """What the marker's own words take; EngyMock looks at the others."""
 
@@ -58,9 +63,7 @@ def asked_by(request: pytest.FixtureRequest) -> dict[str, Any]:
         if marker.args:
             raise MockError(f"the marker engy takes words like scenario=, got {marker.args[0]!r:.80}")
         for word, value in marker.kwargs.items():
-            if word not in OF_THE_MARKER:
-                hint = did_you_mean(word, OF_THE_MARKER) or f" Known are {', '.join(OF_THE_MARKER)}."
-                raise MockError(f"the marker engy has no {word!r}.{hint}")
+            check_known("the marker engy", word, OF_THE_MARKER)
             if word in OF_ONE_KIND and not isinstance(value, OF_ONE_KIND[word]):
                 kind = OF_ONE_KIND[word].__name__
                 raise MockError(f"the marker engy: {word}= takes a {kind}, got {value!r:.80}")
@@ -111,7 +114,7 @@ def further(
     if own & SCENARIOS:
         own |= SCENARIOS
     settings = named.get("settings")
-    if isinstance(settings, dict) and "strict" in settings:
+    if isinstance(settings, Mapping) and "strict" in settings:
         own.add("strict")
     left = {word: value for word, value in words.items() if word not in own and word not in OF_ONE_MOCK}
     return {**left, **named}

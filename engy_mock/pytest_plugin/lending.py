@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engy_mock.mock import EngyMock
+from engy_mock.mock.arguments import check_known
 from engy_mock.mock.environment import FOREIGN_KEYS, variables
 from engy_mock.pytest_plugin import HAS_FAILED, MOCKS, run_of
-from engy_mock.pytest_plugin.asked import OWN_MOCK, asked_by, check_verdict, further, made_with
+from engy_mock.pytest_plugin.asked import OF_THE_FACTORY, OWN_MOCK, asked_by, check_verdict, further, made_with
 from engy_mock.pytest_plugin.looking_after import Lent, check
 from engy_mock.vocabulary.errors import MockError
 
@@ -35,6 +35,7 @@ def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         # The test before took it down, as an outage is told.
         engy.stop()
         engy.start()
+    engy.prepare_by(None)
     engy.reset()
     yield from _set_up(engy, asked, request, monkeypatch)
 
@@ -60,13 +61,7 @@ def _set_up(
     )
     item.stash.setdefault(MOCKS, []).append(own)
     item.stash[HAS_FAILED] = False
-    _settle(engy, asked)
-    _begin_scenarios(engy, asked, request)
-    if "cassette" in asked:
-        try:
-            engy.play(asked["cassette"], asked.get("replay", "strict"))
-        except MockError as error:
-            raise MockError(f"the marker engy, cassette=: {error}") from None
+    engy.prepare_by(lambda engy: _prepare(engy, asked, request))
     run = run_of(item)
     if run is None and item.get_closest_marker("engy_campaign") is not None:
         raise MockError(
@@ -87,13 +82,24 @@ def _set_up(
     check([own], has_failed=_has_failed(request, failures), has_others=len(item.stash[MOCKS]) > 1)
 
 
+def _prepare(engy: EngyMock, asked: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    """Let a mock that runs be as the marker says; raises MockError."""
+    _settle(engy, asked)
+    _begin_scenarios(engy, asked, request)
+    if "cassette" in asked:
+        try:
+            engy.play(asked["cassette"], asked.get("replay", "strict"))
+        except MockError as error:
+            raise MockError(f"the marker engy, cassette=: {error}") from None
+
+
 def _settle(engy: EngyMock, asked: dict[str, Any]) -> None:
     """Change the settings as the marker says; raises MockError for one that there is not, or cannot be so."""
     if "settings" in asked:
         from engy_mock.gateway import Settings
 
         try:
-            engy.gateway.settings = replace(Settings.of(asked["settings"]))
+            engy.gateway.settings = Settings.of(asked["settings"])
         except MockError as error:
             raise MockError(f"the marker engy: {error}") from None
     if "strict" in asked:
@@ -124,6 +130,8 @@ def factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., EngyMock]]
     failures = request.session.testsfailed
 
     def make(*arguments: Any, **named: Any) -> EngyMock:
+        for word in named:
+            check_known("engy_factory", word, OF_THE_FACTORY)
         level = named.pop("verdict", asked.get("verdict", "never"))
         check_verdict("engy_factory", level)
         words = further(request, asked, arguments, named)

@@ -300,6 +300,58 @@ def test_not_judged(engy_factory):
     assert "warning gave-up (exchange 0)" in result.stdout.str()
 
 
+def test_what_a_test_changes_stays_with_its_mock(run, pytester):
+    """Settings in the marker of a class are as new for each mock, and a reset gives what the marker says."""
+    pytester.mkdir("scenarios").joinpath("storm.yaml").write_text(STORM, "utf-8")
+    result = run(
+        """
+from engy_mock import Settings
+
+@pytest.mark.engy(settings=Settings(prompt_cache=False))
+class TestSettings:
+    def test_changed(self, engy_factory, engy):
+        for one in (engy, engy_factory()):
+            one.settings.prompt_cache = True
+            one.reset()
+            assert not one.settings.prompt_cache
+            one.settings.prompt_cache = True
+
+    def test_next(self, engy_factory, engy):
+        assert not engy.settings.prompt_cache and not engy_factory().settings.prompt_cache
+
+@pytest.mark.engy(settings={"pace_by_model": {}})
+class TestMapping:
+    def test_changed(self, engy_factory, engy):
+        for one in (engy, engy_factory()):
+            one.settings.pace_by_model["glm-5.2"] = 5.0
+
+    def test_next(self, engy_factory, engy):
+        assert not engy.settings.pace_by_model and not engy_factory().settings.pace_by_model
+
+@pytest.mark.engy(scenario="storm", strict=True)
+def test_reset(engy):
+    for _ in range(2):
+        engy.when(says="bye").reply("Bye.")
+        assert [call(engy, "bye").status_code, engy.settings.strict] == [200, True]
+        assert call(engy).status_code == 503
+        engy.reset()
+
+def test_unmarked(engy):
+    assert engy.settings == Settings()
+    engy.reset()
+    assert [call(engy).status_code, engy.settings == Settings()] == [200, True]
+
+@pytest.mark.parametrize("word", ["sedd", "verdcit", "loop_factry", "scenarois"])
+def test_misspelt(engy_factory, word):
+    engy_factory(**{word: 1})
+""",
+    )
+    result.assert_outcomes(passed=6, failed=4)
+    told = result.stdout.str()
+    for wrong, right in (("sedd", "seed"), ("verdcit", "verdict"), ("loop_factry", "loop_factory")):
+        assert f"engy_factory has no '{wrong}'. Did you mean '{right}'?" in told
+
+
 def test_strict_and_verify_fail_the_test(run):
     """What did not come true fails at the end, with the journal beside it."""
     result = run(

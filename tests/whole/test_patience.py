@@ -134,19 +134,64 @@ def test_a_caller_of_its_own_loop_is_known_by_its_connection():
 
 def test_plain_clients_are_known_by_their_connections():
     """Who says nothing comes again on the same connection, or on a new one behind the end of the old one."""
-    door, own, early = Door(), line(), line()
+    door, own, early, used = Door(), line(), line(), line()
+    assert not door.comes(used)
     assert not door.comes(own)
     door.is_refused()
     assert not door.comes(early), "it was there before the other one was refused"
+    assert not door.comes(used), "so was this one, whatever had come on it"
     assert not door.comes(line()), "the refused one's connection is still open"
     assert door.comes(own)
     door.is_refused()
     own.closed = monotonic()
-    assert door.comes(line())
+    assert not door.comes(early), "it was there, and is no new one"
+    again = line()
+    assert door.comes(again)
     door.is_refused()
-    assert door.comes(own), "a pool may take any of its connections"
+    again.closed = monotonic()
+    other = line()
+    assert not door.comes(used)
+    assert door.comes(other), "what else came on it does not matter"
     door.is_refused()
     assert door.comes(None), "where connections are not known, whoever comes next"
+
+
+def post(client, base_url, key, path="/chat/completions"):
+    """Ask what all ask; returns the status."""
+    body = {"model": "glm-5.2", "messages": HELLO, "max_tokens": 3}
+    headers = {"Authorization": f"Bearer {key}"}
+    return client.post(f"{base_url}{path}", json=body, headers=headers).status_code
+
+
+def test_two_plain_clients_over_a_socket():
+    """Each has a connection that stays open: nobody's clock moves for one that was not refused itself."""
+    with EngyMock(clock="patient") as engy, httpx2.Client() as one, httpx2.Client() as other:
+        key, began = engy.account(requests_per_minute=1).key, engy.clock.now()
+        one.get(f"{engy.base_url}/models", headers={"Authorization": f"Bearer {key}"})
+        statuses = [post(client, engy.base_url, key) for client in (one, other, one)]
+        assert (statuses, engy.clock.now()) == ([200, 429, 429], began)
+        assert [post(client, engy.base_url, key) for client in (one, other)] == [200, 429]
+        assert engy.clock.now() == began + 60
+        other.close()
+        assert (post(one, engy.base_url, key), engy.clock.now()) == (429, began + 60), "the other one was refused"
+        assert len({entry.line for entry in engy.journal}) == 2
+
+
+@pytest.mark.parametrize("way", ["a client each", "none kept", "close"])
+def test_a_plain_client_over_a_socket_that_closes(way):
+    """Client or service closes it in between: then who comes on a new connection is the one who was refused."""
+    with EngyMock(clock="patient") as engy:
+        key, began = engy.account(requests_per_minute=1).key, engy.clock.now()
+        if way == "a client each":
+            statuses = [post(httpx2, engy.base_url, key) for _ in range(5)]
+        else:
+            limits = httpx2.Limits(max_keepalive_connections=0 if way == "none kept" else 5)
+            headers = {"Connection": "close"} if way == "close" else {}
+            with httpx2.Client(limits=limits, headers=headers) as client:
+                statuses = [post(client, engy.base_url, key) for _ in range(5)]
+        assert statuses == [200, 429, 200, 429, 200]
+        assert engy.clock.now() == began + 120
+        assert len({entry.line for entry in engy.journal}) == 5
 
 
 def test_a_rehearsal_moves_no_clock():

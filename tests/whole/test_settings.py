@@ -2,11 +2,14 @@
 
 import base64
 import re
+from decimal import Decimal
 
 import httpx2
 import pytest
 
-from engy_mock import EngyMock, MockError, Settings, Worker
+from engy_mock import EngyMock, MockError, Prices, Settings, StandingClock, Worker
+from engy_mock.scripting.scenario import Scenario
+from engy_mock.vocabulary.clock import START
 
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()
 PICTURE = {"type": "image_url", "image_url": {"url": PNG}}
@@ -62,6 +65,66 @@ def test_settings_take_what_stands_for_their_values(engy):
     assert engy.settings == Settings()
     with pytest.raises(MockError, match="settings= takes Settings or a mapping, got 5"):
         EngyMock(settings=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Settings, dict])
+def test_each_mock_has_settings_of_its_own(kind):
+    """What changes in one mock changes neither what it was made with nor another mock, nested values included."""
+    paces = {"glm-5.2": 5.0}
+    given = kind(prompt_cache=False, pace_by_model=paces)
+    one, other = EngyMock(settings=given), EngyMock(settings=given)
+    first = Settings(prompt_cache=False, pace_by_model=paces)
+    one.settings.prompt_cache = True
+    one.settings.pace_by_model["kimi-k3"] = 7.0
+    assert other.settings == EngyMock(settings=given).settings == first
+    assert paces == {"glm-5.2": 5.0}
+    paces["glm-5.3"] = 9.0
+    assert other.settings == first
+    for _ in range(2):
+        one.reset()
+        assert one.settings == first
+        one.settings.pace_by_model["kimi-k3"] = 7.0
+
+
+def test_a_mapping_that_is_set_is_taken_as_it_is_then():
+    """An empty one, too, and one that a scenario sets, which begins again after a reset."""
+    paces: dict[str, float] = {}
+    scenario = Scenario(name="paced", source="here", description="", settings={"pace_by_model": paces})
+    engy = EngyMock(scenario=scenario)
+    for _ in range(2):
+        assert engy.settings.pace_by_model == {}
+        engy.settings.pace_by_model["glm-5.2"] = 5.0
+        engy.reset()
+    assert paces == {}
+    engy.settings.pace_by_model = paces
+    paces["glm-5.2"] = 5.0
+    assert engy.settings.pace_by_model == {}
+
+
+def test_accounts_have_prices_of_their_own():
+    """What an account was opened with can be given to another one, and be changed, without it."""
+    price = Prices(input=Decimal(2), output=Decimal(3), cached=Decimal(1))
+    prices, discounts = {"glm-5.2": price}, {"kimi-k3": 10}
+    engy = EngyMock()
+    one, other = [engy.account(prices=prices, discount_percent=discounts) for _ in range(2)]
+    one.prices["glm-5.3"] = price
+    one.discount_percent["glm-5.3"] = 5
+    prices.clear()
+    discounts.clear()
+    assert (other.prices, other.discount_percent) == ({"glm-5.2": price}, {"kimi-k3": 10})
+
+
+def test_a_clock_that_is_given_is_shared():
+    """Two mocks with one clock have one time, which a reset sets for both; a word is a clock of one's own."""
+    clock = StandingClock()
+    one, other = EngyMock(clock=clock), EngyMock(clock=clock)
+    one.clock.advance(60)
+    assert other.clock.now() == START + 60
+    other.reset()
+    assert one.clock.now() == START
+    one, other = EngyMock(clock="standing"), EngyMock(clock="standing")
+    one.clock.advance(60)
+    assert other.clock.now() == START
 
 
 def test_strict_tools(engy, post):

@@ -3,20 +3,24 @@
 import inspect
 import pydoc
 import re
+from typing import Any
 
 import pytest
 
 import engy_mock
 import engy_mock.faults
 from engy_mock import EngyMock, MockError, Settings, UnmetExpectation
-from engy_mock.pytest_plugin.asked import OF_THE_MARKER
+from engy_mock.mock.arguments import WORDS
+from engy_mock.pytest_plugin.asked import OF_THE_FACTORY, OF_THE_MARKER
 from engy_mock.scripting.matchers import MATCHERS, Words
 
 
 def test_the_words_of_the_marker_are_those_of_the_mock():
     """`strict`, `scenario` and `verify` outside pytest, and all words of EngyMock in the marker."""
-    words = set(inspect.signature(EngyMock).parameters) - {"complaints", "loop_factory"}
-    assert set(OF_THE_MARKER) == words | {"verdict"}
+    words = set(inspect.signature(EngyMock).parameters) - {"unknown"}
+    assert set(WORDS) == words
+    assert set(OF_THE_FACTORY) == words | {"verdict"}
+    assert set(OF_THE_MARKER) == words - {"complaints", "loop_factory"} | {"verdict"}
     with EngyMock(strict=True, scenario="busy-hour", settings={"capacity": 3}) as engy:
         assert (engy.settings.strict, engy.settings.capacity) == (True, 3)
         assert [scene.name for scene in engy.gateway.scenes.stage.scenes] == ["busy-hour"]
@@ -28,6 +32,37 @@ def test_the_words_of_the_marker_are_those_of_the_mock():
     assert given.strict is False
     with pytest.raises(MockError, match="strict= takes a bool, got 1"):
         EngyMock(strict=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_misspelt_words_of_a_mock_are_known(word):
+    """Every word has its hint."""
+    wrong: dict[str, Any] = {f"{word}x": 1}
+    with pytest.raises(MockError, match=rf"EngyMock has no '{word}x'\. Did you mean '{word}'\?"):
+        EngyMock(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "said"),
+    [
+        ("host", None, "host= takes a name or an address, got None"),
+        ("port", "80", "port= takes a whole number, got '80'"),
+        ("port", True, "port= takes a whole number, got True"),
+        ("control", "yes", "control= takes a bool, got 'yes'"),
+        ("control_token", 5, "control_token= takes a str, got 5"),
+        ("complaints", ["one"], "complaints= takes a function, got ['one']"),
+        ("loop_factory", "uvloop", "loop_factory= takes a function, got 'uvloop'"),
+    ],
+)
+def test_the_words_of_a_mock_are_looked_at_when_it_is_made(word, value, said):
+    """What cannot be is told by its word, and not by what fails at the start."""
+    with pytest.raises(MockError, match=re.escape(said)):
+        EngyMock(**{word: value})
+
+
+def test_an_unknown_word_of_a_mock():
+    with pytest.raises(MockError, match=r"EngyMock has no 'zzz'\. Known are seed, port, host, clock, "):
+        EngyMock(zzz=1)  # type: ignore[arg-type]
 
 
 def test_the_end_of_a_block_verifies_where_that_is_asked_for():
@@ -117,5 +152,5 @@ def test_what_can_be_hovered_over_is_readable():
         "retry_after",
     ]
     made = inspect.getdoc(EngyMock) or ""
-    for word in inspect.signature(EngyMock).parameters:
+    for word in WORDS:
         assert f"`{word}`" in made
