@@ -1,6 +1,7 @@
 """Clients that leave, or end their connections: what they hear then, and the books, over both doors."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -264,6 +265,22 @@ async def test_whoever_waits_on_a_loop_hears_of_the_end_at_once() -> None:
                 await client.aclose()
                 with pytest.raises(httpx2.ReadError):
                     await waiting
+
+
+def test_a_thread_that_waits_hears_of_the_end_when_its_time_is_up() -> None:
+    """As on a socket, which wakes nobody whose file another thread has closed."""
+    with EngyMock() as engy:
+        engy.when(stream=True).reply("one two").faults(Stall(after=1))
+        with talking(MANNERS[0], engy, engy.api_key, has_socket=False, seconds=SHORT_SECONDS) as talk:
+            talk.begin()
+            heard: list[Any] = []
+            waiting = threading.Thread(target=lambda: heard.append(talk.go_on()))
+            waiting.start()
+            until(lambda: engy._inside is not None and engy._inside._bells)
+            talk.close()
+            waiting.join()
+            assert heard[0][0] == "ReadError"
+            assert (engy.journal[0].fate, engy.accounts.default.held_micro) == ("left", 0)
 
 
 def test_a_transport_goes_on_behind_its_end() -> None:
