@@ -266,7 +266,7 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
         self.gateway.break_off()
         if thread is not None:
             thread.stop()
-        self._abandon()
+        self._abandon(stops=True)
         was_over, self._is_over = self._is_over, True
         if self._verifies and not was_over and not self._is_entered:
             self.verify()
@@ -354,11 +354,11 @@ class EngyMock(Scripting, Door, WithoutSocket, Expecting, Judging):
             )
         return self._thread
 
-    def _abandon(self) -> None:
+    def _abandon(self, *, stops: bool = False) -> None:
         """Break off all answers that are under way."""
         if self._shell is not None:
             self._shell.abandon()
-        self._leave_inside()
+        self._leave_inside(stops=stops)
 
     @property
     def is_looked_at(self) -> bool:

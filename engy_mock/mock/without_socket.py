@@ -101,11 +101,11 @@ class WithoutSocket:
         """
         from aiohttp import ClientSession
 
-        from engy_mock.serving.aiohttp_clients import InsideConnector
+        from engy_mock.serving.aiohttp_clients import misfit
         from engy_mock.serving.staying import check_stays
 
         instead = "aiohttp.ClientSession(...), with engy.aiohttp_connector() where it is to be inside"
-        check_stays(options, (InsideConnector,), instead)
+        check_stays(options, misfit(self._from_inside()), instead)
         if options.get("connector") is None:
             options["connector"] = self.aiohttp_connector()
         return ClientSession(**{"base_url": self._origin_or_nowhere, **options})
@@ -127,12 +127,13 @@ class WithoutSocket:
 
     def _client_options(self, library: Any, way: str, options: dict[str, Any]) -> dict[str, Any]:
         """Those that are given and the usual ones; raises MockError for one that leads out of the process."""
-        from engy_mock.serving.httpx_clients import AsyncTransport, Transport
+        from engy_mock.serving.httpx_clients import misfit
         from engy_mock.serving.staying import check_stays
 
-        make = "Client" if way == "transport" else "AsyncClient"
+        is_async = way == "async_transport"
+        make = "AsyncClient" if is_async else "Client"
         instead = f"{library.__name__}.{make}(...), with engy.{way}() where it is to be inside"
-        check_stays(options, (Transport, AsyncTransport), instead)
+        check_stays(options, misfit(self._from_inside(), library, is_async=is_async), instead)
         if options.get("transport") is None:
             options.pop("transport", None)
         return {"base_url": self._origin_or_nowhere, "follow_redirects": True, **options}
@@ -150,10 +151,13 @@ class WithoutSocket:
             self._inside = Inside(self._serving_shell(), self._gate, time_scale=self._time_scale)
         return self._inside
 
-    def _leave_inside(self) -> None:
-        """Break off the answers that are under way without a socket."""
+    def _leave_inside(self, *, stops: bool) -> None:
+        """Break off the answers that are under way without a socket; a stop ends idle connections as well."""
         if self._inside is not None:
-            self._inside.abandon()
+            if stops:
+                self._inside.stop()
+            else:
+                self._inside.abandon()
 
 
 def _of_transports(options: dict[str, Any]) -> dict[str, Any]:

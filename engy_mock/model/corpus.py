@@ -50,7 +50,7 @@ class Corpus:
 
     def topic(self, question: str) -> Topic | None:
         """What a question is about: a fact, else the topic that its words name most often, else None."""
-        words = _words(question)
+        words = words_of(question)
         telling = list(filter(self.telling_words.__contains__, words))
         known: frozenset[str] = frozenset()
         for facts in filter(None, map(self.facts_by_key.get, telling)):
@@ -77,7 +77,7 @@ class Corpus:
         return found + [s for fact in self.facts for s in (*fact.topic.reasoning, *fact.topic.sentences)]
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """The words of a text in lower case; plain text takes the quick way to the same."""
     return text.translate(_ASCII_WORDS).split() if text.isascii() else _WORD.findall(text.lower())
 

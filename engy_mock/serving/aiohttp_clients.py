@@ -25,6 +25,7 @@ from engy_mock.serving.handshake import Handshake, Misheard
 from engy_mock.serving.inside import Inside
 from engy_mock.serving.memory import connect
 from engy_mock.serving.server import TURNS_TO_CLOSE
+from engy_mock.serving.staying import OTHER_MOCK, OUT, Misfit
 from engy_mock.vocabulary.errors import MockError
 
 TURNS_TO_END = 5
@@ -41,6 +42,10 @@ class InsideConnector(BaseConnector):
         super().__init__(**options)
         self._inside = inside
         self._keeper = Doorkeeper(inside.shell, asyncio.get_running_loop())
+
+    def leads_to(self, inside: Inside) -> bool:
+        """Whether it is one of this mock."""
+        return self._inside is inside
 
     async def connect(self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout) -> Connection:
         """A connection for a request; raises MockError for one that is sent to a proxy."""
@@ -92,6 +97,17 @@ class InsideConnector(BaseConnector):
             if age == inside.age:
                 raise TimeoutError
         handshake.shake(_context(handshake, req.ssl), req.server_hostname or req.host)
+
+
+def misfit(inside: Inside) -> Misfit:
+    """Tells what is wrong with a connector for a session that is to stay inside."""
+
+    def wrong(way: Any) -> str | None:
+        if not isinstance(way, InsideConnector):
+            return OUT
+        return None if way.leads_to(inside) else OTHER_MOCK
+
+    return wrong
 
 
 def _proxies_of_the_machine() -> list[URL]:

@@ -10,6 +10,7 @@ from engy_mock.serving.gate import SECURE
 from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.inside import Inside
 from engy_mock.serving.links import KEPT_AT_ONCE, KEPT_SECONDS, Link, Links
+from engy_mock.vocabulary.errors import MockError
 
 SCHEMES = frozenset({"http", "https", "ws", "wss"})
 """Those that the libraries can speak."""
@@ -30,7 +31,8 @@ class Dialling:
     """Connects one client, which may be used from any thread.
 
     `verify` and `limits` are those of the library's transports, None for what is usual here: it trusts the
-    authority of the mock, and keeps connections as clients do that are told nothing.
+    authority of the mock, and keeps connections as clients do that are told nothing. Raises MockError for
+    limits that are none.
     """
 
     def __init__(self, inside: Inside, library: Any, verify: Any = None, limits: Any = None) -> None:
@@ -39,8 +41,10 @@ class Dialling:
         self._verify = verify
         if limits is None:
             self._links = Links(inside, KEPT_SECONDS, KEPT_AT_ONCE)
-        else:
+        elif isinstance(limits, library.Limits):
             self._links = Links(inside, limits.keepalive_expiry, limits.max_keepalive_connections)
+        else:
+            raise MockError(f"limits= is a {library.__name__}.Limits(...), got {limits!r:.80}")
 
     def dial(self, request: Asked) -> Link | None:
         """A connection for a request, a new one or one that is there; None if its handshake does not begin.

@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import cache
 from ssl import SSLError
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from engy_mock.serving.dialling import Dialling, UnsupportedProtocol, patience
 from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.heard import Garbled
-from engy_mock.serving.inside import Hearing, Inside
+from engy_mock.serving.inside import Hearing, HungUp, Inside
 from engy_mock.serving.links import Link
 from engy_mock.serving.sent import Sent, Unsendable
+from engy_mock.serving.staying import OTHER_MOCK, OUT, Misfit
 from engy_mock.vocabulary.errors import MockError
 
 TROUBLES = {
@@ -25,6 +26,7 @@ TROUBLES = {
     SSLError: "ConnectError",
     HandshakeTimeout: "ConnectTimeout",
     ConnectionResetError: "ReadError",
+    HungUp: "ReadError",
     TimeoutError: "ReadTimeout",
 }
 """What the libraries call the troubles of a connection."""
@@ -33,11 +35,14 @@ TOLD_ON_LOOPS: dict[type[Exception], str] = {
     ConnectionRefusedError: "All connection attempts failed",
     ConnectionResetError: "",
     HandshakeTimeout: "",
+    HungUp: "",
     TimeoutError: "",
 }
 """What they say of some of them on a loop, in place of what the system says."""
 
 _TROUBLES = tuple(TROUBLES)
+
+_FOR_OTHERS = "engy.{}() is for {} clients: this one takes engy.{}()"
 
 
 class Request(Protocol):
@@ -114,16 +119,41 @@ def checked(library: Any) -> Any:
     return library
 
 
+def misfit(inside: Inside, library: ModuleType, *, is_async: bool) -> Misfit:
+    """Tells what is wrong with a transport for a client of this library that is to stay inside."""
+    kind = kind_of(library)
+    wanted: Any = kind.async_transport if is_async else kind.transport
+
+    def wrong(way: Any) -> str | None:
+        if not isinstance(way, Transport | AsyncTransport):
+            return OUT
+        if not way.leads_to(inside):
+            return OTHER_MOCK
+        make = "async_transport" if is_async else "transport"
+        return None if isinstance(way, wanted) else f"is not what engy.{make}({library.__name__}) makes"
+
+    return wrong
+
+
 class Kind(NamedTuple):
-    """The classes of ours that a library takes for its own, and what it calls the troubles of a connection."""
+    """The classes of ours that a library takes for its own, its requests, and what it calls the troubles."""
 
     transport: type["Transport"]
     async_transport: type["AsyncTransport"]
     pieces: type["Pieces"]
     async_pieces: type["AsyncPieces"]
+    request: type
     response: Any
     body: Any
     errors: dict[type[BaseException], Any]
+
+    def check(self, request: Request) -> None:
+        """Raise MockError for a request of another library."""
+        if not isinstance(request, self.request):
+            ours, theirs = (one.__module__.partition(".")[0] for one in (self.request, type(request)))
+            raise MockError(
+                f"a transport for {ours} in a client of {theirs}: make another, engy.transport({theirs})"
+            )
 
     def error(self, trouble: BaseException, *, is_async: bool = False) -> Exception:
         """The library's own exception for a trouble; asynchronous clients are told less by their systems."""
@@ -145,8 +175,9 @@ def kind_of(library: ModuleType) -> Kind:
         async_transport=own(AsyncTransport, "AsyncBaseTransport"),
         pieces=own(Pieces, "SyncByteStream"),
         async_pieces=own(AsyncPieces, "AsyncByteStream"),
+        request=library.Request,
         response=library.Response,
-        body=library.ByteStream,
+        body=own(Body, "ByteStream"),
         errors={kind: getattr(library, name) for kind, name in TROUBLES.items()},
     )
 
@@ -165,13 +196,24 @@ class Transport:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self, *_: object) -> NoReturn:
+        raise MockError(_FOR_OTHERS.format("transport", "blocking", "async_transport"))
+
+    handle_async_request = __aenter__
+
+    def leads_to(self, inside: Inside) -> bool:
+        """Whether it is one of this mock."""
+        return self._inside is inside
+
     def close(self) -> None:
-        """End all connections."""
+        """End all connections, and with them the answers that are under way."""
         self._dialling.close()
 
     def handle_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
         kind, timeout = self._kind, _read_timeout(request)
+        if type(request) is not kind.request:
+            kind.check(request)
         try:
             link = self._connect(request)
         except _TROUBLES as trouble:
@@ -213,6 +255,7 @@ class Pieces:
             while True:
                 yield from heard.take()
                 if heard.is_over:
+                    hearing.keep()
                     return
                 hearing.listen(self._timeout)
         except _TROUBLES as trouble:
@@ -239,13 +282,24 @@ class AsyncTransport:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    def __enter__(self, *_: object) -> NoReturn:
+        raise MockError(_FOR_OTHERS.format("async_transport", "asynchronous", "transport"))
+
+    handle_request = __enter__
+
+    def leads_to(self, inside: Inside) -> bool:
+        """Whether it is one of this mock."""
+        return self._inside is inside
+
     async def aclose(self) -> None:
-        """End all connections."""
+        """End all connections, and with them the answers that are under way."""
         self._dialling.close()
 
     async def handle_async_request(self, request: Request) -> Any:
         """The answer, up to its head; the body is drawn by whoever reads it."""
         kind, timeout = self._kind, _read_timeout(request)
+        if type(request) is not kind.request:
+            kind.check(request)
         try:
             link = await self._connect(request)
         except _TROUBLES as trouble:
@@ -290,6 +344,7 @@ class AsyncPieces:
                 for piece in heard.take():
                     yield piece
                 if heard.is_over:
+                    hearing.keep()
                     return
                 await hearing.listen_on_loop(self._timeout)
         except _TROUBLES as trouble:
@@ -302,8 +357,30 @@ class AsyncPieces:
         self._hearing.close()
 
 
+class Body:
+    """The body of an answer that has come as a whole."""
+
+    def __init__(self, hearing: Hearing) -> None:
+        self._hearing = hearing
+
+    def __iter__(self) -> Iterator[bytes]:
+        hearing = self._hearing
+        yield from hearing.heard.take()
+        hearing.keep()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._hearing.heard.take():
+            yield piece
+        self._hearing.keep()
+
+
 def _sent(request: Request, body: bytes) -> Sent:
-    return Sent(request.method, request.url.raw_path, request.headers.raw, body)
+    target = request.extensions.get("target")
+    if target is None:
+        return Sent(request.method, request.url.raw_path, request.headers.raw, body)
+    if isinstance(target, str):
+        target = target.encode("ascii")
+    return Sent(request.method, target, request.headers.raw, body, is_made_up=True)
 
 
 def _read_timeout(request: Request) -> float | None:
@@ -315,6 +392,6 @@ def _response(kind: Kind, hearing: Hearing, pieces: type, timeout: float | None)
     top, heard = hearing.heard.top, hearing.heard
     assert top is not None
     # What is there already, as whole answers are, needs no hearing any more.
-    body = kind.body(b"".join(heard.take())) if heard.is_over else pieces(hearing, kind, timeout)
+    body = kind.body(hearing) if heard.is_over else pieces(hearing, kind, timeout)
     extensions = {"http_version": top.version, "reason_phrase": top.reason}
     return kind.response(top.status, headers=top.headers, stream=body, extensions=extensions)

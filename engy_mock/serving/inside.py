@@ -16,7 +16,6 @@ from engy_mock.books.entry import Entry
 from engy_mock.serving.gate import Gate
 from engy_mock.serving.glance import heard_at_once
 from engy_mock.serving.heard import Garbled, Heard, Top
-from engy_mock.serving.leases import leased
 from engy_mock.serving.links import Link
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.sent import Refused, Sent
@@ -50,13 +49,18 @@ class Said(NamedTuple):
     body: bytes
 
 
+class HungUp(OSError):
+    """The client has ended the connection itself, and still wants to hear what comes."""
+
+
 class Drawn:
     """A wire on which nothing passes by itself: each write stands still until its reader wants more."""
 
-    __slots__ = ("_link", "is_silent")
+    __slots__ = ("_age", "_link", "is_silent")
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, age: int) -> None:
         self._link = link
+        self._age = age
         self.is_silent = True
 
     async def write(self, data: bytes) -> None:
@@ -73,7 +77,7 @@ class Drawn:
 
     def lease(self, lease: Lease, clock: Clock) -> None:
         """From now on the connection may be used again only under this lease."""
-        self._link.leased = leased(self._link.leased, lease, clock)
+        self._link.lease(lease, clock, self._age)
 
     def abort(self) -> None:
         """Nothing is held here that would have to be dropped: a telling that ends ends the connection."""
@@ -99,9 +103,15 @@ class Inside:
         self.gate = gate or Gate()
         self.pace = DrawnPace(shell.limits, time_scale)
         self.age = 0
+        self.stops = 0
         self.shell = shell
         self._scale = time_scale
         self._bells: dict[object, Callable[[], object]] = {}
+
+    def stop(self) -> None:
+        """End all connections; may be called from any thread."""
+        self.stops += 1
+        self.abandon()
 
     def abandon(self) -> None:
         """Break off all answers that are under way; may be called from any thread."""
@@ -128,14 +138,21 @@ class Inside:
             ) from None
         await asyncio.sleep(0)
 
-    async def wait_on_loop(self, seconds: float, age: int) -> None:
-        """The same as `wait` on an asyncio loop, where others have their turn meanwhile."""
+    def wake(self, sleeper: object) -> None:
+        """Let one that waits on a loop wait no longer; may be called from any thread."""
+        ring = self._bells.get(sleeper)
+        if ring is not None:
+            with suppress(RuntimeError):
+                ring()
+
+    async def wait_on_loop(self, seconds: float, age: int, sleeper: object = None) -> None:
+        """The same as `wait` on an asyncio loop, where others have their turn meanwhile, and one may be woken."""
         if seconds <= 0:
             await self.give_way()
             return
         bell, loop = asyncio.Event(), asyncio.get_running_loop()
         end = None if seconds == math.inf else seconds
-        with self._listed(lambda: loop.call_soon_threadsafe(bell.set)):
+        with self._listed(lambda: loop.call_soon_threadsafe(bell.set), sleeper):
             if age == self.age:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(end):
@@ -148,11 +165,11 @@ class Inside:
         """
         call, wants_close = sent.arrive(self.limits)
         shell = self.shell
-        if link.leased is not None and link.leased.is_over(shell.clock, self._scale):
+        if link.leased is not None and link.is_leased_out(shell.clock, self._scale, self.age):
             raise _reset()
         if link.is_misheard:
             return _misheard(is_mute=self.gate.handshake is not None and self.gate.handshake.is_mute)
-        wire = Drawn(link)
+        wire = Drawn(link, self.age)
         early = shell.early(call, wire, self.pace)
         if early is not None:
             return early
@@ -175,13 +192,14 @@ class Inside:
         return self.shell.turned_away(refused.path, refused.error, framing)
 
     @contextmanager
-    def _listed(self, ring: Callable[[], object]) -> Generator[None]:
+    def _listed(self, ring: Callable[[], object], sleeper: object = None) -> Generator[None]:
         """Be woken when everything is broken off."""
-        self._bells[ring] = ring
+        name = sleeper or ring
+        self._bells[name] = ring
         try:
             yield
         finally:
-            self._bells.pop(ring, None)
+            self._bells.pop(name, None)
 
 
 class Hearing:
@@ -190,6 +208,9 @@ class Hearing:
     Between two pieces it stands still, like an answer on a connection whose client does not read; closed
     before its end, it settles its books like one whose client has left. Raises Unsendable.
     """
+
+    _is_listening = False
+    _is_hung_up = False
 
     def __init__(self, inside: Inside, sent: Sent, link: Link) -> None:
         self.heard = Heard(sent)
@@ -208,46 +229,68 @@ class Hearing:
         else:
             if isinstance(told, Said):
                 self.heard.hear_all(*told)
-                link.keep()
+                self._is_kept = True
             else:
                 self._telling = told
+                link.begin(self)
 
     def listen(self, timeout: float | None) -> None:
         """Hear what the next write brings, or the end of the connection; after any trouble the answer is closed.
 
-        Raises Garbled, or what a socket would raise: ConnectionResetError, or TimeoutError if
-        nothing comes within `timeout` seconds.
+        Raises Garbled, or what a socket would raise: ConnectionResetError, HungUp, or TimeoutError if
+        nothing comes within `timeout` seconds. As there, nobody is woken whose connection another thread ends.
         """
         began = monotonic()
+        self._is_listening = True
         try:
             while (seconds := self._advance()) is not None:
                 if seconds > 0:
                     left = _left(began, timeout)
                     self._inside.wait(min(seconds, left), self._age)
-                    if left < seconds and not self._is_broken_off:
+                    if left < seconds and not (self._is_broken_off or self._is_hung_up):
                         raise TimeoutError("timed out")
         except BaseException:
             self.close()
             raise
+        finally:
+            self._is_listening = False
 
     async def listen_on_loop(self, timeout: float | None) -> None:
-        """The same on an asyncio loop."""
+        """The same on an asyncio loop, where whoever waits is told at once that the connection is ended."""
         began = monotonic()
+        self._is_listening = True
         try:
             while (seconds := self._advance()) is not None:
                 left = _left(began, timeout)
-                await self._inside.wait_on_loop(min(seconds, left), self._age)
-                if left < seconds and not self._is_broken_off:
+                await self._inside.wait_on_loop(min(seconds, left), self._age, self)
+                if left < seconds and not (self._is_broken_off or self._is_hung_up):
                     raise TimeoutError
         except BaseException:
             self.close()
             raise
+        finally:
+            self._is_listening = False
+
+    def keep(self) -> None:
+        """It has been read to its end: another one may follow on its connection, unless that has ended with it."""
+        if self._is_kept:
+            self._is_kept = False
+            self._link.keep()
+
+    def hang_up(self) -> None:
+        """The connection is ended at this end, by any thread; where somebody listens, he closes the answer."""
+        self._is_hung_up = True
+        self._inside.wake(self)
+        if not self._is_listening:
+            self.close()
 
     def close(self) -> None:
         """Nothing more is wanted."""
+        self._link.end(self)
         telling, self._telling = self._telling, None
         if telling is not None:
-            telling.close()
+            with suppress(ValueError):  # another thread is at it
+                telling.close()
 
     @property
     def _is_broken_off(self) -> bool:
@@ -258,6 +301,8 @@ class Hearing:
         if self._is_broken_off or (self._has_waited and self._is_too_old()):
             self.close()
         self.heard.check()
+        if self._is_hung_up:
+            raise HungUp(errno.EBADF, os.strerror(errno.EBADF))
         heard, signal = self.heard, self._next_signal()
         if isinstance(signal, float):
             self._has_waited = True
@@ -279,8 +324,6 @@ class Hearing:
         if heard.is_over:
             # The books are closed by now; what would follow the end does not concern this client.
             self._tell_to_its_end()
-            if self._is_kept:
-                self._link.keep()
         return None
 
     def _tell_to_its_end(self) -> None:

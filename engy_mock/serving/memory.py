@@ -9,6 +9,9 @@ from typing import Any
 
 HIGH_WATER = 64 * 1024
 
+READ_SIZE = 256 * 1024
+"""How much asyncio reads at a time."""
+
 
 def connect(loop: asyncio.AbstractEventLoop, client: asyncio.Protocol, server: asyncio.Protocol) -> None:
     """Make a connection between two protocols."""
@@ -21,8 +24,9 @@ def connect(loop: asyncio.AbstractEventLoop, client: asyncio.Protocol, server: a
 class End(asyncio.Transport):
     """One end. What is written here waits at the other end until the loop's next turn, or until it is read there.
 
-    As with a socket, what was written before the end of a connection still arrives, and whoever waits for it has
-    read it before the end is told: that comes a turn of the loop later.
+    Writes without a pause between them arrive as one, as on a socket they mostly do. What was written before the
+    end of a connection still arrives, and whoever waits for it has read it before the end is told: that comes a
+    turn of the loop later. Whoever does not read hears of no end.
     """
 
     other: "End"
@@ -132,8 +136,7 @@ class End(asyncio.Transport):
     def _deliver(self) -> None:
         """Give the protocol what has come; behind all of it, the end."""
         while self._inbox and self._is_reading and not self._is_closing:
-            data = self._inbox.popleft()
-            self._size -= len(data)
+            data = self._next()
             assert isinstance(self._protocol, asyncio.Protocol)
             self._protocol.data_received(data)
             if not self._has_news:
@@ -143,12 +146,25 @@ class End(asyncio.Transport):
         if other._writer_waits and self._size <= other._low:
             other._writer_waits = False
             other._protocol.resume_writing()
-        if other._is_closing and not self._inbox and not self._is_closing and not self._has_news:
+        has_read_all = self._is_reading and not self._inbox and not self._has_news
+        if other._is_closing and has_read_all and not self._is_closing:
             self._is_closing = True
             if self._ending is None:
                 assert isinstance(self._protocol, asyncio.Protocol)
                 self._protocol.eof_received()
             self._end(self._ending)
+
+    def _next(self) -> bytes:
+        """What is read at once: one write, and those behind it that fit in."""
+        data = self._inbox.popleft()
+        if self._inbox:
+            writes, size = [data], len(data)
+            while self._inbox and size + len(self._inbox[0]) <= READ_SIZE:
+                writes.append(self._inbox.popleft())
+                size += len(writes[-1])
+            data = b"".join(writes)
+        self._size -= len(data)
+        return data
 
     def _let_be_read(self) -> None:
         """Go on behind those who have waited for what has come."""

@@ -73,6 +73,10 @@ class Pace:
         await self.sleep(max(0.0, due - monotonic()))
         return due
 
+    def end_of(self, seconds: float) -> float | None:
+        """When a pause that begins now is over on the wall; None if it has an end anyway."""
+        return monotonic() + self._limits.stall_seconds if seconds == math.inf else None
+
     async def beats(
         self,
         clock: Clock,

@@ -49,6 +49,9 @@ class Wire(Protocol):
 class Performance:
     """Performs the steps of one answer; `is_over` says whether it came to a regular end.
 
+    From its last words before a silence without end on in which nothing is noticed of the client, it is
+    `deaf_until` that is over.
+
     A write is held back until the next step is known: head and first write share one on the wire, and so do
     last write and end. `note` is told the place of the answer in the journal, which is the last of the entries.
     """
@@ -65,6 +68,7 @@ class Performance:
         "_tell",
         "_wire",
         "_writes",
+        "deaf_until",
         "is_over",
     )
 
@@ -88,6 +92,7 @@ class Performance:
         self._holds_piece = False
         self._is_hurried = False
         self._writes = 0
+        self.deaf_until: float | None = None
         self.is_over = False
 
     def note(self, entry: Entry) -> None:
@@ -112,11 +117,12 @@ class Performance:
                     self._held += framing.piece(step.data)
                     self._holds_piece = True
                 case Wait():
-                    await self._flush()
                     if step.is_deaf:
                         self._wire.stop_reading()
+                        self.deaf_until = self._pace.end_of(step.seconds)
+                    await self._flush()
                     if is_rest or (self._is_hurried and is_long(step)):
-                        is_rest = False
+                        is_rest, self.deaf_until = False, None
                         continue
                     self._due = await self._pace.wait(
                         self._clock,
@@ -125,6 +131,7 @@ class Performance:
                         partial(self._unheard, step),
                         is_stall=self._may_stall,
                     )
+                    self.deaf_until = None
                     if self._due == math.inf:
                         await self._close(is_abrupt=False)
                 case Begin():

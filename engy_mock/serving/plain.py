@@ -29,8 +29,16 @@ _KEPT = {"keep-alive": False, "close": True}
 
 _TARGET = re.compile(rb"[!-~]+ (?:https?://[^/?# ]*)?(/[!-\"$->@-~]*)(?:[?# ]|$)", re.IGNORECASE)
 
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://([^/?#]*)", re.IGNORECASE)
+
 MAX_OPENING = 2048
 """So many bytes of a head that cannot be read are looked at, to find out where it was sent."""
+
+
+def authority_in(target: str) -> str | None:
+    """The host in a target that is a whole address."""
+    found = _ABSOLUTE.match(target)
+    return None if found is None else found[1]
 
 
 def target_of(opening: bytes) -> str:

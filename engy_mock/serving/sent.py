@@ -9,7 +9,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from engy_mock.serving.body import opened
 from engy_mock.serving.limits import Limits
-from engy_mock.serving.plain import MAX_HEAD, METHODS, Headers, plain_headers, target_of
+from engy_mock.serving.plain import MAX_HEAD, METHODS, Headers, authority_in, plain_headers, target_of
 from engy_mock.vocabulary.errors import ApiError, InvalidRequest
 from engy_mock.vocabulary.wire import Call
 
@@ -40,12 +40,16 @@ class Arrived(NamedTuple):
 
 @dataclass(slots=True)
 class Sent:
-    """A request: method, target and headers as they would stand on the wire, and the body without framing."""
+    """A request: method, target and headers as they would stand on the wire, and the body without framing.
+
+    The target `is_made_up` if it is another one than that of an address.
+    """
 
     method: str
     target: bytes
     headers: list[tuple[bytes, bytes]]
     body: bytes
+    is_made_up: bool = False
 
     def arrive(self, limits: Limits) -> Arrived:
         """What the server reads; raises Unsendable or Refused, and what h11 raises for a body of a wrong size."""
@@ -53,7 +57,7 @@ class Sent:
 
     def _arrive_plainly(self, limits: Limits) -> Arrived | None:
         """The short way for requests with nothing odd about them; None for all others."""
-        if self.method not in METHODS or len(self.target) > MAX_HEAD:
+        if self.method not in METHODS or len(self.target) > MAX_HEAD or self.is_made_up:
             return None
         plain = _plain_headers(tuple(self.headers))
         if plain is None or plain.length not in (None, len(self.body)):
@@ -106,6 +110,7 @@ class Sent:
             path=url.raw_path,
             query=url.raw_query_string,
             headers=CIMultiDictProxy(headers),
+            authority=authority_in(message.path),
         )
         return self._with_body(call, limits, wants_close=message.should_close)
 

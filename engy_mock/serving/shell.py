@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engy_mock.books.entry import Entry
@@ -18,7 +18,9 @@ from engy_mock.serving.leases import Leases
 from engy_mock.serving.limits import Limits
 from engy_mock.serving.pace import Pace
 from engy_mock.serving.performance import Performance, Wire
-from engy_mock.serving.watch import SeenWire, Watch
+from engy_mock.serving.plain import authority_in
+from engy_mock.serving.unheard import Unheard
+from engy_mock.serving.watch import Seen, SeenWire, Watch
 from engy_mock.vocabulary.clock import Clock, http_date, monotonic
 from engy_mock.vocabulary.errors import ApiError, MockFailed, bare
 from engy_mock.vocabulary.wire import Call, Doorstep, Step, Whole, header_lines
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 HTTP_11 = (1, 1)
-_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://([^/?#]*)", re.IGNORECASE)
 
 log = logging.getLogger("engy_mock")
 
@@ -113,6 +114,7 @@ class Shell:
         self.aside: Aside | None = None
         self.watch: Watch | None = None
         self.leases = Leases(time_scale)
+        self.unheard = Unheard()
         self._service = service
         self._house_second = -1
         self._house = b""
@@ -152,6 +154,7 @@ class Shell:
     def abandon(self) -> None:
         """Break off all answers that are under way, and forget all leases; may be called from any thread."""
         self.leases.clear()
+        self.unheard.end_all()
         for connection, turn in self.turns.copy().items():
             with suppress(RuntimeError):  # a loop that is closed has no answers left to break off
                 turn.loop.call_soon_threadsafe(self.break_off, connection, turn)
@@ -246,20 +249,34 @@ class Shell:
             if steps is None:
                 steps = self._service.answer(call, performance.note)
             await performance.perform(steps)
-        except ConnectionError:
-            raise
-        except Exception:
+        except Exception as error:
+            performance.deaf_until = None
+            if isinstance(error, ConnectionError):
+                raise
             log.exception("the mock failed")
             if wire.is_silent:
                 await wire.write(self.refusal(call.path, MockFailed(), framing.anew()))
             else:
                 wire.abort()
         finally:
-            _close(steps)
-            if seen is not None and self.watch is not None:
-                seen.is_whole = performance.is_over
-                self.watch.end(seen)
+            until = performance.deaf_until
+            if until is None or any(entry.course.is_broken_off for entry in entries):
+                self._end(steps, seen, performance)
+            else:
+                self.unheard.keep(until, partial(self._end, steps, seen, performance))
         return performance.is_over and framing.is_kept
+
+    def _end(self, steps: Iterator[Step] | None, seen: Seen | None, performance: Performance) -> None:
+        """Let an answer settle its books, wherever it stands."""
+        close = getattr(steps, "close", None)
+        if close is not None:
+            try:
+                close()
+            except Exception:
+                log.exception("the mock failed while it closed an answer")
+        if seen is not None and self.watch is not None:
+            seen.is_whole = performance.is_over
+            self.watch.end(seen)
 
     def early(self, call: Call, wire: Wire, pace: Pace) -> Coroutine[Any, Any, bool] | None:
         """The telling of an answer that does not wait for the body of a call which is there as a whole."""
@@ -355,7 +372,7 @@ class Shell:
 
 
 def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Call:
-    url, absolute = request.rel_url, _ABSOLUTE.match(request.raw_path)
+    url = request.rel_url
     return Call(
         method=request.method,
         path=url.raw_path,
@@ -363,7 +380,7 @@ def _call(request: web.BaseRequest, body: bytes, trouble: ApiError | None) -> Ca
         headers=request.headers,
         body=body,
         trouble=trouble,
-        authority=absolute[1] if absolute else None,
+        authority=authority_in(request.raw_path),
         line=getattr(request.protocol, "line", None),  # a test server's own connections have none
     )
 
@@ -377,13 +394,3 @@ def cut_off(entries: Iterable[Entry], limits: Limits) -> None:
     log.warning("an answer was cut after %g seconds", limits.answer_seconds)
     for entry in entries:
         entry.course.break_off()
-
-
-def _close(steps: Iterator[Step] | None) -> None:
-    """Let an answer settle its books, wherever it stands."""
-    close = getattr(steps, "close", None)
-    if close is not None:
-        try:
-            close()
-        except Exception:
-            log.exception("the mock failed while it closed an answer")

@@ -186,7 +186,7 @@ class Spy(Inside):
         self.waits.append(round(seconds, 1))
         self.now += seconds
 
-    async def wait_on_loop(self, seconds, age):
+    async def wait_on_loop(self, seconds, age, sleeper=None):
         if seconds > 0:
             self.wait(seconds, age)
 

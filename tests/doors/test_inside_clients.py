@@ -155,7 +155,7 @@ ENDS: dict[str, tuple[Step, ...]] = {
     "garbage": (Unframed(b"SSH-2.0-x\r\n"), Close()),
     "stall": (BEGIN, PIECE, Wait(math.inf)),
 }
-"""No bad chunk: if it comes in a packet of its own, aiohttp 3.14.5 waits for ever, on any socket."""
+"""No bad chunk: in a packet of its own it makes aiohttp 3.14.5 wait for ever, and on a socket that is luck."""
 
 
 @LOOPS
@@ -261,3 +261,11 @@ async def test_a_connector_goes_into_sessions_of_ones_own():
         assert await _seen(session, "https://here.test/v1/y") == (200, b"ok")
         async with session.post("http://here.test/v1/y", data=b"x" * 11) as response:
             assert response.status == 413
+
+
+@pytest.mark.parametrize("steps", [(BEGIN,), (BEGIN, PIECE)], ids=["at once", "within"])
+async def test_a_bad_chunk_does_not_keep_aiohttp_waiting(steps):
+    """It comes with what was written before it; in a packet of its own it would hold up aiohttp for ever."""
+    mock = made("/v1/x", *steps, Unframed(b"zz\r\n"), Wait(math.inf))
+    async with mock.aiohttp_session() as session:
+        assert await _seen(session) == (aiohttp.ClientResponseError, b"")

@@ -140,3 +140,26 @@ def test_there_are_no_tunnels(mock, service):
     """What cannot be had inside the process is refused like anything that cannot be sent."""
     assert MANNERS[0].inside(mock, "CONNECT", "/").error[0] == "httpx2.LocalProtocolError"
     assert service.journal == []
+
+
+TARGETS = [
+    ("OPTIONS", "*"),
+    ("OPTIONS", b"*"),
+    ("GET", b"*"),
+    ("GET", b"/v1/y?a=1"),
+    ("GET", b"/v1/y#a"),
+    ("GET", b"//v1/y"),
+    ("GET", b"v1/y"),
+    ("GET", b"http://localhost/v1/y"),
+    ("GET", b"/a b"),
+]
+
+
+@pytest.mark.parametrize(("method", "target"), TARGETS)
+@pytest.mark.parametrize("manner", MANNERS, ids=str)
+def test_a_target_of_its_own_takes_the_place_of_the_address(mock, manner, method, target):
+    """As the libraries allow it; it stands on the wire as it is, and is refused where it could not."""
+    asked = (method, "/v1/x")
+    over_socket = manner.over_socket(mock, *asked, extensions={"target": target})
+    assert manner.inside(mock, *asked, extensions={"target": target}) == over_socket
+    assert over_socket.body != b"/v1/x"

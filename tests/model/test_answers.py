@@ -1,4 +1,4 @@
-"""Answers worth rendering: what questions ask for, what comes of it, and that it is a real answer all the same."""
+"""Answers worth rendering: what comes of what questions ask for, and that it is a real answer all the same."""
 
 import json
 import re
@@ -9,9 +9,8 @@ from engy_mock import EngyMock
 from engy_mock.gateway import Settings
 from engy_mock.model.answers.composing import composed
 from engy_mock.model.answers.material import snippets, tongues
-from engy_mock.model.answers.wishes import SHAPES, Wish, tool_meant, wish_of
+from engy_mock.model.answers.wishes import Wish, wish_of
 from engy_mock.model.corpus import bundled
-from engy_mock.vocabulary.request import Tool
 from engy_mock.vocabulary.seeds import Draws
 
 WEATHER = {
@@ -44,53 +43,6 @@ def said(engy, question, **fields):
     return ask(engy, question, **fields).json()["choices"][0]["message"]["content"]
 
 
-@pytest.mark.parametrize(
-    ("question", "wish"),
-    [
-        ("Why do bridges sway?", None),
-        ("What is the capital of France?", None),
-        ("Make a table of ships, then a bullet list", Wish(shapes=("table", "list"))),
-        ("A list, and then a table", Wish(shapes=("list", "table"))),
-        ("Give me a checklist", Wish(shapes=("tasks",))),
-        ("How do I bake bread?", Wish(shapes=("steps",))),
-        ("Write a Rust function", Wish(shapes=("code",), code="rust")),
-        ("Some SQL, please", Wish(shapes=("code",), code="sql")),
-        ("Shall we go?", None),
-        ("A function in Go", Wish(shapes=("code",), code="go")),
-        ("Make a task list of bullet points", Wish(shapes=("tasks", "list"))),
-        ("A to-do list and a list", Wish(shapes=("tasks", "list"))),
-        ("A web-site, or two websites?", Wish(shapes=("links",))),
-        ("```\n1 + 1\n```", Wish(shapes=("code",))),
-        ("果物の表を", Wish(shapes=("table",), tongue="japanese")),
-        ("A detailed article about tea", Wish(shapes=("long",))),
-        ("Write me a really long text", Wish(shapes=("long",))),
-        ("Explain it in 500 words", Wish(shapes=("long",))),
-        ("I want a longer answer", Wish(shapes=("long",))),
-        ("How long is the river?", None),
-        ("Tell me how long it takes", None),
-        ("They had a long day near the river", None),
-        ("Auf Deutsch, bitte", Wish(tongue="german")),
-        ("A table in Japanese", Wish(shapes=("table",), tongue="japanese")),
-        ("Расскажи о хлебе", Wish(tongue="russian")),  # noqa: RUF001
-        ("パンについて教えて", Wish(tongue="japanese")),
-        ("Crème brûlée?", None),
-        ("Answer in Markdown", Wish(shapes=("headings", "list", "table", "code", "quote", "links"))),
-    ],
-)
-def test_what_a_question_asks_for(question, wish):
-    """Forms in the order in which they are named, languages by their names or by the script of the question."""
-    assert wish_of(question) == wish
-
-
-def test_tools_are_meant_by_a_word_of_their_names():
-    """Not by one that any tool may have."""
-    tools = [Tool(name="list_files"), Tool(name="get_weather"), Tool(name="bookFlight")]
-    assert tool_meant("What is the weather like?", tools) == "get_weather"
-    assert tool_meant("Which flight is cheapest?", tools) == "bookFlight"
-    assert tool_meant("Make me a list", tools) is None
-    assert tool_meant("Hello", []) is None
-
-
 FORMS = {
     "list": r"^- .+\n- .+\n  - .+\n- ",
     "steps": r"^1\. .+\n2\. .+\n3\. ",
@@ -106,7 +58,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("shape", list(SHAPES))
+@pytest.mark.parametrize("shape", list(FORMS))
 def test_each_form_looks_like_itself(shape):
     """For every topic, for none, and in another language."""
     for place, topic in enumerate((bundled().general, *bundled().topics)):
@@ -180,6 +132,16 @@ def test_the_same_question_has_the_same_answer():
     assert said(mock(), [*before, {"role": "user", "content": question}]) != one
 
 
+def test_no_other_knob_changes_the_words():
+    """README: they are dictated, so token choice has no say; temperature picks other sentences."""
+    question = "Make a list about music"
+    one = said(mock(), question)
+    knobs = {"top_p": 0.1, "top_k": 1, "presence_penalty": 2, "frequency_penalty": 2, "logit_bias": {"50": 100}}
+    for name, value in knobs.items():
+        assert said(mock(), question, **{name: value}) == one
+    assert said(mock(), question, temperature=0.3) != one
+
+
 def test_copies_differ():
     """Each is an answer of its own, and the prompt is paid for once."""
     path, model = "/v5/chat/completions", "openai/gpt-4o"
@@ -208,7 +170,7 @@ def test_a_tool_is_called_and_its_result_is_told():
     assert choice["finish_reason"] == "tool_calls"
     call = choice["message"]["tool_calls"][0]
     assert call["function"]["name"] == "get_weather"
-    assert list(json.loads(call["function"]["arguments"])) == ["city"]
+    assert json.loads(call["function"]["arguments"]) == {"city": "Paris"}
     result = {"role": "tool", "tool_call_id": call["id"], "content": "12 degrees"}
     assert said(engy, [question, choice["message"], result], tools=[WEATHER]).startswith("> 12 degrees\n\n")
     assert (
@@ -238,6 +200,88 @@ def test_plain_is_plain_and_markdown_is_always():
     assert said(mock("markdown"), capital) == "The capital of France is Paris."
     kinds = {said(mock("markdown"), sway, seed=seed).count("\n") > 3 for seed in range(8)}
     assert kinds == {True}
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What is the capital of Germany? Answer in German.",
+            ["auf Deutsch", "The capital of Germany is Berlin."],
+        ),
+        ("What is the capital of France? Give me a table.", ["The capital of France is Paris.", "| In short |"]),
+        ("What is the opposite of hot, in bullet points?", ["The opposite of hot is cold.", "\n- "]),
+        ("Answer without code: what is the capital of Spain?", ["The capital of Spain is Madrid."]),
+        ("Write an essay on rivers", ["# Rivers", "## 6. Rivers"]),
+        ("Write Python, JavaScript and Rust code", ["```python\n", "```javascript\n", "```rust\n"]),
+        ("Write a PHP function", ["I know no PHP, so this is Python:", "```python\n"]),
+        ("Write SQL, Ruby and C# code", ["```sql\n", "I know no Ruby and no C#, so this is Python:"]),
+        ("JavaScript code for an example", ["function fetch"]),
+    ],
+)
+def test_what_an_answer_has(question, parts):
+    """What is known does not get lost, and no program is called what it is not."""
+    text = said(mock(), question)
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, text
+    assert places == sorted(places)
+    assert "```php" not in text
+    assert not re.search(r"fetch[a-z]+\(url", text)
+
+
+@pytest.mark.parametrize("words", [300, 1000, 2000])
+def test_a_long_answer_is_as_long_as_was_asked_for(words):
+    """Give or take a section; nobody gets a million."""
+    text = composed(Wish(shapes=("long",), words=words), bundled().general, Draws(b"x"))
+    assert words <= len(text.split()) < words + 200
+    most = composed(Wish(shapes=("long",), words=10**6), bundled().general, Draws(b"x"))
+    assert len(most.split()) < 6000
+
+
+def test_what_is_refused_stays_away():
+    """Also where every answer looks like something, and from what else was asked for."""
+    for seed in range(8):
+        text = said(mock("markdown"), "Why do bridges sway? Without tables, lists or code, please.", seed=seed)
+        assert "|" not in text
+        assert "```" not in text
+        assert not re.search(r"^- [^\[<]", text, re.MULTILINE)
+    assert not re.search(r"^- ", said(mock(), "Write an essay on rivers without lists"), re.MULTILINE)
+
+
+def test_a_system_message_asks_for_all_answers():
+    """Where a sentence of it begins with what it asks; the question has the last word."""
+
+    def answered(system, question):
+        return said(mock(), [{"role": "system", "content": system}, {"role": "user", "content": question}])
+
+    always = "You are kind. Always answer with a table."
+    assert "| Rank |" in answered(always, "Tell me about tea")
+    assert answered(always, "What is the capital of France?").startswith("The capital of France is Paris.")
+    assert "|" not in answered(always, "Tell me about tea, no table please")
+    assert "\n- " in answered(always, "Give me a list about tea")
+    assert "auf Deutsch" in answered("Answer in German.", "Tell me about tea")
+    assert "auf Deutsch" not in answered("Answer in German.", "Answer in English: what is tea?")
+    assert "|" not in answered("You write code and may use a table.", "Tell me about tea")
+
+
+PLACE = {"type": "string", "description": "Where"}
+
+
+@pytest.mark.parametrize(
+    ("question", "properties", "arguments"),
+    [
+        ("What is the weather in New York tomorrow?", {"location": PLACE}, {"location": "New York"}),
+        ("Weather for Oslo, please", {"city": PLACE, "place": PLACE}, {"city": "Oslo"}),
+        ("How is the weather on Monday in Rome in May?", {"city": PLACE}, {"city": "Rome"}),
+        ("The weather in Paris", {"city": {"type": "string", "enum": ["x"]}}, {"city": "x"}),
+    ],
+)
+def test_a_tool_gets_the_place_of_the_question(question, properties, arguments):
+    """Where a plain text of its arguments takes one."""
+    function = {"name": "get_weather", "parameters": {"type": "object", "properties": properties}}
+    choice = ask(mock(), question, tools=[{"type": "function", "function": function}]).json()["choices"][0]
+    found = json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"])
+    assert arguments.items() <= found.items()
 
 
 def test_messages_and_responses_say_it_too():

@@ -31,7 +31,7 @@ def test_ways_out(library: Any, name: str) -> None:
 @LIBRARIES
 async def test_ways_that_stay_inside(library: Any) -> None:
     """None is no way at all, and what comes from the mock is meant."""
-    engy, other = EngyMock(), EngyMock()
+    engy = EngyMock()
     for options in (
         {"transport": None, "proxy": None, "mounts": None},
         {"mounts": {"http://elsewhere.test": None}},
@@ -42,9 +42,63 @@ async def test_ways_that_stay_inside(library: Any) -> None:
             assert client.get("http://localhost/v1/models").status_code == 200
     async with engy.async_http_client(library, transport=None) as client:
         assert (await client.get("/v1/models")).status_code == 200
-    async with engy.async_http_client(library, transport=other.async_transport(library)) as client:
+    async with engy.async_http_client(library, transport=engy.async_transport(library)) as client:
         assert (await client.get("/v1/models")).status_code == 200
-    assert (len(engy.journal), len(other.journal)) == (5, 1)
+    assert len(engy.journal) == 6
+
+
+@LIBRARIES
+def test_ways_that_lead_elsewhere(library: Any) -> None:
+    """To another mock, or into a client of another kind: the mistake says so, and what would do."""
+    engy, other = EngyMock(), EngyMock()
+    strange = httpx if library is httpx2 else httpx2
+    for make, own, wrong, name in (
+        (engy.http_client, other.transport(library), engy.async_transport(library), "transport"),
+        (engy.async_http_client, other.async_transport(library), engy.transport(library), "async_transport"),
+    ):
+        for options in ({"transport": own}, {"mounts": {"http://": own}}):
+            with pytest.raises(MockError, match="is one of another mock: leave it out"):
+                make(library, **options)
+        for transport in (wrong, getattr(engy, name)(strange)):
+            with pytest.raises(MockError, match=rf"is not what engy\.{name}\({library.__name__}\) makes"):
+                make(library, transport=transport)
+
+
+@LIBRARIES
+async def test_transports_in_clients_of_another_kind(library: Any) -> None:
+    """Where a client of one's own is given one that it cannot use, that is said as well."""
+    engy = EngyMock()
+    strange = httpx if library is httpx2 else httpx2
+    with library.Client(transport=engy.transport(strange)) as client:
+        wanted = rf"a transport for {strange.__name__} in a client of {library.__name__}"
+        with pytest.raises(MockError, match=wanted):
+            client.get("http://localhost/v1/models")
+    async with library.AsyncClient(transport=engy.async_transport(strange)) as client:
+        with pytest.raises(MockError, match=wanted):
+            await client.get("http://localhost/v1/models")
+    with (
+        pytest.raises(MockError, match=r"this one takes engy\.transport\(\)"),
+        library.Client(transport=engy.async_transport(library)),
+    ):
+        raise AssertionError("it was taken")
+    with pytest.raises(MockError, match=r"this one takes engy\.transport\(\)"):
+        library.Client(transport=engy.async_transport(library)).get("http://localhost/v1/models")
+    with pytest.raises(MockError, match=r"this one takes engy\.async_transport\(\)"):
+        async with library.AsyncClient(transport=engy.transport(library)):
+            pass
+    with pytest.raises(MockError, match=r"this one takes engy\.async_transport\(\)"):
+        await library.AsyncClient(transport=engy.transport(library)).get("http://localhost/v1/models")
+    assert len(engy.journal) == 0
+
+
+@LIBRARIES
+@pytest.mark.parametrize("limits", [5, "5", {"max_connections": 5}], ids=repr)
+def test_limits_that_are_none(library: Any, limits: Any) -> None:
+    """The mistake names what they are to be."""
+    engy = EngyMock()
+    for make in (engy.http_client, engy.async_http_client, engy.transport, engy.async_transport):
+        with pytest.raises(MockError, match=rf"limits= is a {library.__name__}\.Limits\(\.\.\.\), got .*5"):
+            make(library, limits=limits)
 
 
 async def test_ways_out_of_aiohttp() -> None:
@@ -57,6 +111,10 @@ async def test_ways_out_of_aiohttp() -> None:
         ):
             engy.aiohttp_session(**options)
     await connector.close()
+    other = EngyMock().aiohttp_connector()
+    with pytest.raises(MockError, match="connector= is one of another mock"):
+        engy.aiohttp_session(connector=other)
+    await other.close()
     async with engy.aiohttp_session(connector=engy.aiohttp_connector(limit=1), proxy=None) as session:
         async with session.get("/v1/models") as response:
             assert response.status == 200

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from engy_mock.model.agenda import THINKING_SENTENCES, THINKING_SENTENCES_WITHOUT_LEVEL
 from engy_mock.model.answers.composing import Piece, composed
-from engy_mock.model.answers.wishes import Wish, tool_meant, wish_of, without_languages
+from engy_mock.model.answers.offers import tool_meant, with_place
+from engy_mock.model.answers.wishes import Wish, standing_wish_of, subject_of, wish_of
 from engy_mock.model.corpus import Topic, bundled
 from engy_mock.model.engine import Engine
 from engy_mock.model.forms import demanded
 from engy_mock.model.prepared import Prepared
 from engy_mock.vocabulary.generation import Choice, Generation, Reply
-from engy_mock.vocabulary.request import Conversation, ToolChoice
+from engy_mock.vocabulary.request import Conversation, GenerationRequest, ToolChoice
 from engy_mock.vocabulary.seeds import Draws, digest
 
 MAX_QUOTED = 400
@@ -34,16 +35,17 @@ def answer(engine: Engine, prepared: Prepared, *, is_always: bool) -> Generation
     last = request.messages[-1]
     question = request.last_user_text
     if last.role == "user" and request.tool_choice.mode == "auto":
-        tool = tool_meant(question, request.tools)
-        if tool is not None:
-            named = replace(request, tool_choice=ToolChoice(mode="named", name=tool))
+        name = tool_meant(question, request.tools)
+        if name is not None:
+            tools = tuple([with_place(one, question) if one.name == name else one for one in request.tools])
+            named = replace(request, tools=tools, tool_choice=ToolChoice(mode="named", name=name))
             return engine.generate(replace(prepared, request=named))
-    wish = wish_of(question)
-    if wish is None and last.role != "tool" and not is_always:
+    wish = _wish(request, question)
+    is_for_more = wish is not None and wish.is_for_more
+    if not is_for_more and last.role != "tool" and not is_always:
         return None
-    # What the program is about counts before what it is written in.
-    topic = bundled().topic(without_languages(question)) or bundled().topic(question) or bundled().general
-    if wish is None and last.role != "tool" and topic.is_closing:
+    topic = _topic(question)
+    if not is_for_more and last.role != "tool" and topic.is_closing:
         return None
     result = last.text[:MAX_QUOTED] if last.role == "tool" else None
     copies = [
@@ -51,6 +53,23 @@ def answer(engine: Engine, prepared: Prepared, *, is_always: bool) -> Generation
         for copy in range(request.copies)
     ]
     return _together(copies) if len(copies) > 1 else copies[0]
+
+
+def _wish(request: GenerationRequest, question: str) -> Wish | None:
+    """What the question asks for, else what the system message asks of every answer."""
+    wish = wish_of(question)
+    first = request.messages[0]
+    standing = standing_wish_of(first.text) if first.role == "system" and first.text else None
+    return standing if wish is None else wish.beside(standing)
+
+
+def _topic(question: str) -> Topic:
+    """What it is about: a fact, else what is left without the words that only say how it is to be told."""
+    corpus = bundled()
+    whole = corpus.topic(question)
+    if whole is not None and whole.is_closing:
+        return whole
+    return corpus.topic(subject_of(question)) or whole or corpus.general
 
 
 def _reply(

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engy_mock.model.answers.material import Tongue, snippets, tongues
-from engy_mock.model.answers.wishes import Shape, Wish
+from engy_mock.model.answers.lexicon import Shape
+from engy_mock.model.answers.material import Snippet, Tongue, snippets, tongues
+from engy_mock.model.answers.wishes import Wish
 from engy_mock.model.corpus import Topic, bundled, segments
 from engy_mock.vocabulary.seeds import Draws
 
@@ -21,6 +22,12 @@ TEMPLATES: tuple[tuple[Shape, ...], ...] = (
 
 SECTIONS = 6
 """Sections of a long answer."""
+
+MOST_WORDS = 5000
+"""No answer is longer, however long it is asked to be."""
+
+CHARACTERS_OF_A_WORD = 12
+"""More than the words of most languages have: what is longer has no borders between them."""
 
 EMOJI = ("\U0001f30a", "\u26f5", "\U0001f331", "\U0001f4a1", "\u2705", "\U0001f389", "\U0001f468\u200d\U0001f373")
 FORMULAS = (
@@ -54,7 +61,9 @@ class Piece:
     @property
     def noun(self) -> str:
         """A word for what the answer is about."""
-        word = "example" if self.topic is bundled().general else self.topic.name.split()[-1].lower()
+        if self.topic is bundled().general or self.topic.is_closing:
+            return "example"
+        word = self.topic.name.split()[-1].lower()
         if word.endswith("ies"):
             return f"{word[:-3]}y"
         return word.removesuffix("s") if not word.endswith(("ss", "ics")) else word
@@ -64,7 +73,8 @@ class Piece:
         """A heading for it."""
         if self.tongue is not None:
             return self.tongue.title
-        return "In short" if self.topic is bundled().general else self.topic.name.capitalize()
+        is_plain = self.topic is bundled().general or self.topic.is_closing
+        return "In short" if is_plain else self.topic.name.capitalize()
 
     def sentence(self) -> str:
         """The next sentence; they come again only when all have been said."""
@@ -78,6 +88,10 @@ class Piece:
         self._used += 1
         return found if self.tongue is not None else self.read(found, self.draws)
 
+    def fact(self) -> str:
+        """What the corpus knows about the very question; it knows it in English alone."""
+        return self.read(self.topic.sentences[0], self.draws)
+
     def paragraph(self, sentences: int) -> str:
         """So many sentences in a row."""
         joint = "" if self.tongue is not None and self.tongue.name in ("chinese", "japanese", "thai") else " "
@@ -86,13 +100,17 @@ class Piece:
 
 def composed(wish: Wish | None, topic: Topic, draws: Draws) -> str:
     """An answer that has what is wished for; without a wish one of the usual forms."""
-    if wish is None:
-        wish = Wish(shapes=draws.pick(TEMPLATES))
+    if wish is None or not wish.is_for_more:
+        refused = () if wish is None else wish.without
+        usual = [shapes for shapes in TEMPLATES if set(shapes).isdisjoint(refused)]
+        wish = Wish(shapes=draws.pick(usual) if usual else ("prose",), without=refused)
     tongue = next((one for one in tongues() if one.name == wish.tongue), None)
     piece = Piece(wish, topic, draws, tongue)
     parts: list[str] = []
     if tongue is not None:
         parts.append(tongue.opening)
+        if topic.is_closing:
+            parts.append(piece.fact())
     shapes = wish.shapes or ("prose",)
     if "long" in shapes:
         rest = [shape for shape in shapes if shape != "long"]
@@ -147,9 +165,18 @@ def _table(piece: Piece) -> str:
 
 
 def _code(piece: Piece) -> str:
-    wanted = piece.wish.code
-    known = snippets()
-    snippet = next((one for one in known if one.name == wanted), known[0])
+    """A program in each language; for those that there is none in, one in another, which says so."""
+    known = {one.name: one for one in snippets()}
+    usual = snippets()[0]
+    programs = piece.wish.programs or (usual.name,)
+    parts = [_program(piece, known[name]) for name in programs if name in known]
+    strangers = " and no ".join([name for name in programs if name not in known])
+    if strangers:
+        parts += [f"I know no {strangers}, so this is {usual.name.capitalize()}:", _program(piece, usual)]
+    return "\n\n".join(parts)
+
+
+def _program(piece: Piece, snippet: Snippet) -> str:
     noun = piece.noun if piece.noun.isascii() and piece.noun.isidentifier() else "example"
     return f"```{snippet.name}\n{snippet.about(noun, 2 + piece.draws.below(90))}\n```"
 
@@ -183,15 +210,25 @@ def _headings(piece: Piece) -> str:
 
 
 def _long(piece: Piece, rest: Sequence[Shape]) -> list[str]:
-    """Sections of two paragraphs each, what else was wished for among them."""
+    """Sections of two paragraphs, what else was wished for among them; as many as make the words asked for."""
     parts = [f"# {piece.title}", piece.paragraph(3)]
-    for number in range(SECTIONS):
-        parts += [f"## {number + 1}. {piece.title}", piece.paragraph(4), piece.paragraph(3)]
+    wanted = None if piece.wish.words is None else min(piece.wish.words, MOST_WORDS)
+    number, words = 0, _counted(parts)
+    while number < SECTIONS if wanted is None else words < wanted:
+        section = [f"## {number + 1}. {piece.title}", piece.paragraph(4), piece.paragraph(3)]
         if rest:
-            parts.append(_FORMS[rest[number % len(rest)]](piece))
-        elif number % 2:
-            parts.append(_list(piece))
+            section.append(_FORMS[rest[number % len(rest)]](piece))
+        elif number % 2 and "list" not in piece.wish.without:
+            section.append(_list(piece))
+        parts += section
+        words += _counted(section)
+        number += 1
     return parts
+
+
+def _counted(parts: Sequence[str]) -> int:
+    """The words of a text; a few characters are one where words have no borders."""
+    return sum([max(len(part.split()), len(part) // CHARACTERS_OF_A_WORD) for part in parts])
 
 
 _FORMS: Mapping[Shape, Callable[[Piece], str]] = {
