@@ -220,6 +220,18 @@ def test_what_asks_no_model_can_leak_too(engy, say, path):
     engy.asked(says="hunter2", times=0)
 
 
+@pytest.mark.parametrize("path", ["/v1/nope", "/v1/messages/count_tokens"])
+@pytest.mark.parametrize("content", [b'{"note": "hunter2"}', '{"prompt": "hunter2"}'.encode("utf-16")])
+def test_what_was_sent_to_no_model_was_sent(engy, say, path, content):
+    """Whatever stands in what was refused there counts, and what nobody can read may say anything."""
+    say("all is well")
+    with engy.http_client(headers={"Authorization": f"Bearer {engy.api_key}"}) as client:
+        assert client.post(path, content=content).status_code in (400, 404)
+    with pytest.raises(UnmetExpectation, match=r"note has 'hunter2'|nobody knows what it said"):
+        engy.check_prompts(lacks="hunter2")
+    engy.check_prompts(has="well", max_prompt_tokens=100, keeps_prefix=True)
+
+
 def test_long_fields_of_a_refused_body_are_not_denied(engy, say):
     """Q-35: what is short is known, what is long neither there nor absent, what is missing is missing."""
     say(padding="x" * 300_000, temperature=9, status=400)
