@@ -9,6 +9,7 @@ from ssl import SSLError
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
+from engy_mock.serving.at_hand import AtHand, Body
 from engy_mock.serving.dialling import Dialling, UnsupportedProtocol, patience
 from engy_mock.serving.handshake import HandshakeTimeout
 from engy_mock.serving.heard import Garbled
@@ -144,6 +145,7 @@ class Kind(NamedTuple):
     async_pieces: type["AsyncPieces"]
     request: type
     response: Any
+    at_hand: Any
     body: Any
     errors: dict[type[BaseException], Any]
 
@@ -168,7 +170,8 @@ def kind_of(library: ModuleType) -> Kind:
     """What makes the classes below a part of this library."""
 
     def own(ours: type, base: str) -> Any:
-        return type(ours.__name__, (ours, getattr(library, base)), {"__module__": __name__})
+        more = {"__module__": __name__, "_library": library}
+        return type(ours.__name__, (ours, getattr(library, base)), more)
 
     return Kind(
         transport=own(Transport, "BaseTransport"),
@@ -177,6 +180,7 @@ def kind_of(library: ModuleType) -> Kind:
         async_pieces=own(AsyncPieces, "AsyncByteStream"),
         request=library.Request,
         response=library.Response,
+        at_hand=own(AtHand, "Response"),
         body=own(Body, "ByteStream"),
         errors={kind: getattr(library, name) for kind, name in TROUBLES.items()},
     )
@@ -357,23 +361,6 @@ class AsyncPieces:
         self._hearing.close()
 
 
-class Body:
-    """The body of an answer that has come as a whole."""
-
-    def __init__(self, hearing: Hearing) -> None:
-        self._hearing = hearing
-
-    def __iter__(self) -> Iterator[bytes]:
-        hearing = self._hearing
-        yield from hearing.heard.take()
-        hearing.keep()
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._hearing.heard.take():
-            yield piece
-        self._hearing.keep()
-
-
 def _sent(request: Request, body: bytes) -> Sent:
     target = request.extensions.get("target")
     if target is None:
@@ -392,6 +379,8 @@ def _response(kind: Kind, hearing: Hearing, pieces: type, timeout: float | None)
     top, heard = hearing.heard.top, hearing.heard
     assert top is not None
     # What is there already, as whole answers are, needs no hearing any more.
-    body = kind.body(hearing) if heard.is_over else pieces(hearing, kind, timeout)
     extensions = {"http_version": top.version, "reason_phrase": top.reason}
+    if heard.is_over:
+        return kind.at_hand(top.status, headers=top.headers, stream=kind.body(hearing), extensions=extensions)
+    body = pieces(hearing, kind, timeout)
     return kind.response(top.status, headers=top.headers, stream=body, extensions=extensions)
