@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engy_mock.books.entry import Entry
+from engy_mock.dialects.routes import ID_HEADERS
 from engy_mock.serving.body import BodyUnread, read_body
 from engy_mock.serving.endings import ConnectedWire, end
 from engy_mock.serving.framing import Framing
@@ -195,9 +196,11 @@ class Shell:
 
         `path` is where it was sent, if that much could be read, else `/`.
         """
-        said = self.refusal(path, error, framing)
+        whole = self._service.turned_away(path, error)
+        said = framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
         if self.watch is not None:
-            self.watch.turned_away(UNREAD, error.status, error.message, said)
+            request_id = dict(whole.head.headers).get(ID_HEADERS[0], "")
+            self.watch.turned_away(UNREAD, error.status, error.message, said, request_id)
         return said
 
     def refusal(self, path: str, error: ApiError, framing: Framing) -> bytes:

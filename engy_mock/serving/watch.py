@@ -150,15 +150,15 @@ class Watch:
         for listener in self.listeners:
             listener.ended(seen)
 
-    def turned_away(self, call: Call, status: int, reason: str, said: bytes) -> None:
-        """An exchange is over that never came as far as the journal."""
+    def turned_away(self, call: Call, status: int, reason: str, said: bytes, request_id: str = "") -> None:
+        """An exchange is over that never came as far as the journal; its answer has this id, if it has one."""
         seen = self.begin(call)
         seen.note(
             Entry(
                 method=call.method,
                 path=without_keys(call.path),
                 body=b"",
-                request_id="",
+                request_id=request_id,
                 status=status,
                 error=reason,
             )

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 _HUGE = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9.]{299})")
-_WHOLE = re.compile(rb"(?<=[0-9])\.0(?=[,\]}]|$)")
-"""The end of a whole number that was written as a fraction."""
+_WHOLE = re.compile(rb'("(?:[^"\\]|\\.)*")|(?<=[0-9])\.0(?=[,\]}]|$)')
+"""A text, which stays as it is, or the end of a whole number that was written as a fraction."""
 
 
 def read(data: bytes | str) -> Any:
@@ -41,12 +41,17 @@ def joined(fields: Mapping[str, bytes]) -> bytes:
 
 
 def meaning(value: object) -> bytes:
-    """What stands for a JSON value, however the keys of an object are ordered and its numbers written."""
+    """What stands for a JSON value, however its numbers are written and, of an object, its own keys ordered."""
     if isinstance(value, dict):
-        data = b",".join(sorted([b"%b:%b" % (key.encode(), to_json(item)) for key, item in value.items()]))
+        data = b",".join(sorted([b"%b:%b" % (_key(name), to_json(item)) for name, item in value.items()]))
     else:
         data = to_json(value)
-    return _WHOLE.sub(b"", data) if b".0" in data else data
+    return _WHOLE.sub(rb"\1", data) if b".0" in data else data
+
+
+def _key(name: str) -> bytes:
+    """A name as it stands in a meaning: quoted where it could be taken for more than a name."""
+    return name.encode() if name.isidentifier() else to_json(name)
 
 
 def text(value: object) -> str:

@@ -62,6 +62,11 @@ ASKED = {
 }
 """What asks for forms, in the order in which it names them."""
 
+ASKED |= {
+    'Make a table of "red ships" and "blue ones"': Wish(shapes=("table",)),
+    "Don't say it's a list: make a 'table' of the ships' names": Wish(shapes=("table",)),
+}
+
 PROGRAMS = {
     "Write a Rust function": ("rust",),
     "Some SQL, please": ("sql",),
@@ -137,6 +142,8 @@ BOTH = {
 }
 
 UNASKED = [
+    *('Correct the grammar: "Give me a table of fruits".', "Proofread: 'Write a Python script.'"),
+    *("Summarize this: \u201cHi Bob, please make a table. Thanks\u201d", 'Say "make a list" in a louder voice'),
     *("Why do bridges sway?", "What is the capital of France?", "Shall we go?", "Crème brûlée?", "Hi"),
     *("What is the dress code?", "What is the function of the liver?", "Tell me about the function of the liver"),
     *("Is python a snake?", "Does rust weaken steel?", "Explain rust", "What is a list in Python?"),

@@ -16,6 +16,20 @@ OPENAI = {"error": {"message": WORDS, "type": "invalid_request_error", "param": 
 ANTHROPIC = {"type": "error", "error": {"type": "invalid_request_error", "message": WORDS}}
 
 
+class Listener:
+    """Notes the ids of all exchanges that are over."""
+
+    def __init__(self):
+        self.ids = []
+
+    def began(self, seen):
+        """Nothing is known yet."""
+
+    def ended(self, seen):
+        """An exchange is over."""
+        self.ids.append(seen.entry.request_id)
+
+
 @pytest.mark.parametrize(
     ("path", "said", "id_headers"),
     [
@@ -33,7 +47,8 @@ ANTHROPIC = {"type": "error", "error": {"type": "invalid_request_error", "messag
 )
 def test_in_the_words_of_the_path(engy, path, said, id_headers):
     """With an id of its own wherever answers have one; not in the journal, as nobody knows what was asked."""
-    ids = []
+    ids, seen = [], Listener()
+    engy.watch.listeners.append(seen)
     for _ in range(2):
         with Raw(engy.port) as raw:
             raw.send(request(path, b"", f"A: {LONG}"))
@@ -45,6 +60,7 @@ def test_in_the_words_of_the_path(engy, path, said, id_headers):
         assert {name for name in headers if name.lower().endswith("request-id")} == id_headers
         ids.append(headers.get("X-Engy-Request-Id"))
     assert (len(set(ids)) == 2) == bool(id_headers)
+    assert seen.ids == [own or "" for own in ids], "who watches knows the same ids"
     assert not engy.journal
 
 

@@ -24,6 +24,11 @@ MOST_READ = 2000
 MIXTURE: tuple[Shape, ...] = ("headings", "list", "table", "code", "quote", "links")
 """What shows all of Markdown."""
 
+_QUOTED = re.compile(
+    r"""(?<!\w)(?:"[^"\n]*\s[^"\n]*"|'[^'\n]*\s[^'\n]*'|\u201c[^\u201d\n]*\s[^\u201d\n]*\u201d)(?!\w)"""
+)
+"""Several words between quotation marks: somebody else's, to be worked on."""
+
 _FENCED = re.compile(r"```(\w*).*?(?:```|$)", re.DOTALL)
 _SENTENCE = re.compile(r"[.!?;](?=\s|$)|\n+|[\u3002\uff01\uff1f]")
 _TOKEN = re.compile(
@@ -77,6 +82,7 @@ def wish_of(question: str) -> Wish | None:
         question = f"{question[:MOST_READ]}\n{question[-MOST_READ:]}"
     fenced = None if is_plain else _FENCED.search(question)
     text = question if fenced is None else _FENCED.sub("\n", question)
+    text = _QUOTED.sub('""', text)
     found = [one for sentence in _SENTENCE.split(text) for one in _heard(sentence)]
     if fenced is not None and all(one.thing.name != "code" for one in found):
         found.append(Heard(Named("form", "code")))
