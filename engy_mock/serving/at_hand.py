@@ -30,23 +30,21 @@ class AtHand(Base):
         """The body without its coding, in pieces of this size, or as it came."""
         is_plain = chunk_size is None and "content-encoding" not in self.headers
         is_untouched = not self.is_closed and not self.is_stream_consumed
-        if is_plain and is_untouched and isinstance(self.stream, self._library.SyncByteStream):
-            return self._whole(self.stream)
-        return super().iter_bytes(chunk_size)
+        if not (is_plain and is_untouched and isinstance(self.stream, self._library.SyncByteStream)):
+            yield from super().iter_bytes(chunk_size)
+            return
+        self.is_stream_consumed = True
+        try:
+            for piece in self.stream:
+                self._taken += len(piece)
+                yield piece
+        finally:
+            self.close()
 
     @property
     def num_bytes_downloaded(self) -> int:
         """How many bytes have been taken so far."""
         return self._taken or super().num_bytes_downloaded
-
-    def _whole(self, stream: Any) -> Iterator[bytes]:
-        self.is_stream_consumed = True
-        try:
-            for piece in stream:
-                self._taken += len(piece)
-                yield piece
-        finally:
-            self.close()
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Packed, it is one of the library's own."""

@@ -53,7 +53,15 @@ def packed(response):
     return type(again).__module__, again.content, again.headers.raw, state(again), copy.copy(response).json()
 
 
+def begun_late(response):
+    """Closed between asking for the pieces and taking them."""
+    pieces = response.iter_bytes()
+    response.close()
+    return attempt(lambda: [*pieces])
+
+
 WAYS = {
+    "begun late": begun_late,
     "read": lambda response: (response.read(), response.read(), response.json()),
     "text": lambda response: (response.read(), response.text, [*response.iter_text()]),
     "lines": lambda response: [*response.iter_lines()],
