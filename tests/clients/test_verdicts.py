@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ MORE_CALLS = {"flaky-streams": 10}
 """Where a share of the calls comes to grief, of the sort that is looked for as well."""
 
 
-def openai_stream(engy: EngyMock) -> Callable[[], object]:
-    client = openai.OpenAI(base_url=engy.base_url, api_key=engy.api_key, timeout=1.0)
+def openai_stream(engy: EngyMock, stack: ExitStack) -> Callable[[], object]:
+    client = stack.enter_context(openai.OpenAI(base_url=engy.base_url, api_key=engy.api_key, timeout=1.0))
     return lambda: list(
         client.chat.completions.create(
             model="glm-5.2", messages=QUESTION, reasoning_effort="none", stream=True, max_tokens=40
@@ -29,7 +30,7 @@ def openai_stream(engy: EngyMock) -> Callable[[], object]:
     )
 
 
-def openai_whole(engy: EngyMock) -> Callable[[], object]:
+def openai_whole(engy: EngyMock, stack: ExitStack) -> Callable[[], object]:
     async def ask() -> object:
         async with openai.AsyncOpenAI(base_url=engy.base_url, api_key=engy.api_key, timeout=1.0) as client:
             return await client.chat.completions.create(
@@ -39,7 +40,7 @@ def openai_whole(engy: EngyMock) -> Callable[[], object]:
     return lambda: asyncio.run(ask())
 
 
-def anthropic_stream(engy: EngyMock) -> Callable[[], object]:
+def anthropic_stream(engy: EngyMock, stack: ExitStack) -> Callable[[], object]:
     async def ask() -> object:
         async with anthropic.AsyncAnthropic(base_url=engy.origin, api_key=engy.api_key, timeout=1.0) as client:
             stream = await client.messages.create(model="glm-5.2", messages=QUESTION, max_tokens=200, stream=True)
@@ -48,15 +49,15 @@ def anthropic_stream(engy: EngyMock) -> Callable[[], object]:
     return lambda: asyncio.run(ask())
 
 
-def anthropic_whole(engy: EngyMock) -> Callable[[], object]:
-    client = anthropic.Anthropic(base_url=engy.origin, api_key=engy.api_key, timeout=1.0)
+def anthropic_whole(engy: EngyMock, stack: ExitStack) -> Callable[[], object]:
+    client = stack.enter_context(anthropic.Anthropic(base_url=engy.origin, api_key=engy.api_key, timeout=1.0))
     return lambda: client.messages.create(model="glm-5.2", messages=QUESTION, max_tokens=200)
 
 
 CLIENTS = (openai_stream, openai_whole, anthropic_stream, anthropic_whole)
 STREAMS = (openai_stream, anthropic_stream)
 
-KNOWN: dict[str, tuple[str, tuple[Callable[[EngyMock], Callable[[], object]], ...]]] = {
+KNOWN: dict[str, tuple[str, tuple[Callable[[EngyMock, ExitStack], Callable[[], object]], ...]]] = {
     # An object without choices is passed on as it is.
     "200-without-choices": ("silent-acceptance", (openai_stream, openai_whole)),
     # Events without a name are dropped, all of them.
@@ -102,14 +103,15 @@ def test_errors_are_true(service, scenario, client):
     """Whatever is said of a client stands in the table, with the reason why it is true; nothing else is said."""
     service.reset()
     service.scenario(scenario)
-    ask = client(service)
     calls = MORE_CALLS.get(scenario, CALLS)
-    for _ in range(calls):
-        try:
-            service.heard(ask())
-        except Exception as error:
-            service.heard(error=error)
-    verdict = service.verdict()
+    with ExitStack() as stack:
+        ask = client(service, stack)
+        for _ in range(calls):
+            try:
+                service.heard(ask())
+            except Exception as error:
+                service.heard(error=error)
+        verdict = service.verdict()
     word, clients = KNOWN.get(scenario, ("", ()))
     assert {error.word for error in verdict.errors} == ({word} if client in clients else set()), str(verdict)
     assert sum(verdict.outcomes.values()) == calls, str(verdict)
