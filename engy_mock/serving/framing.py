@@ -33,6 +33,10 @@ class Framing:
         """The same for another answer in this one's place, behind which the connection ends."""
         return Framing(self._house, is_http_11=self._is_http_11, is_mute=self._is_mute, wants_close=True)
 
+    def whole(self, head: Head, body: bytes) -> bytes:
+        """An answer whose body is there."""
+        return self.begin(head, len(body)) + self.piece(body)
+
     def begin(self, head: Head, length: int | None = None) -> bytes:
         """The head of an answer whose body has this length, or one that nobody knows yet."""
         status, given = head.status, _NOTHING

@@ -108,7 +108,7 @@ class Performance:
         for step in steps:
             match step:
                 case Whole():
-                    body = framing.begin(step.head, len(step.body)) + framing.piece(step.body)
+                    body = framing.whole(step.head, step.body)
                     await self._wire.write(body)
                     self.is_over = True
                 case Write():

@@ -160,7 +160,7 @@ class Relay(Shell):
         route = routes.speaker(call.path)
         body = route.dialect.error(error, route.surface, "")
         head = Head(error.status, (("Content-Type", "application/json"), *error.headers))
-        await wire.write(framing.begin(head, len(body)) + framing.piece(body))
+        await wire.write(framing.whole(head, body))
         return framing.is_kept
 
 

@@ -197,7 +197,7 @@ class Shell:
         `path` is where it was sent, if that much could be read, else `/`.
         """
         whole = self._service.turned_away(path, error)
-        said = framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
+        said = framing.whole(whole.head, whole.body)
         if self.watch is not None:
             request_id = dict(whole.head.headers).get(ID_HEADERS[0], "")
             self.watch.turned_away(UNREAD, error.status, error.message, said, request_id)
@@ -206,7 +206,7 @@ class Shell:
     def refusal(self, path: str, error: ApiError, framing: Framing) -> bytes:
         """What the door says to what never reaches the service."""
         whole = self._service.turned_away(path, error)
-        return framing.begin(whole.head, len(whole.body)) + framing.piece(whole.body)
+        return framing.whole(whole.head, whole.body)
 
     def begin(self, call: Call, entries: list[Entry]) -> Iterator[Step] | None:
         """The steps of an answer before it is told; None where it can be asked for only while that is done.

@@ -97,8 +97,8 @@ DENIALS = bag(
 LONE_DENIALS = bag("no not kein keine keinen nicht non")
 """Those that hold no longer than up to a comma and an article: `not a list, a table`."""
 
-JOINTS = bag(", and or then plus nor & und oder et ou y o e followed")
 CONJOINED = bag("and or plus nor & und oder et ou y o e")
+JOINTS = CONJOINED | bag(", then followed")
 
 ARTICLES = bag("a an one two three some another eine ein einen une un una uma")
 BEFORE_FORMS = ARTICLES | bag(

@@ -69,7 +69,7 @@ class Control:
             _log.exception("the mock failed on %s %s", call.method, quoted(call.path))
             head, body = _refusal(Refused(500, "the mock failed"))
         if feed is None:
-            await wire.write(framing.begin(head, len(body)) + framing.piece(body))
+            await wire.write(framing.whole(head, body))
             return framing.is_kept
         await wire.write(framing.begin(head) + framing.piece(b": the exchanges of this mock\n\n"))
         while True:
